@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// Client drives engines through a pipeline. All methods may be called from any
+// goroutine. A Client must be closed; its Transport is its owner's.
+type Client struct {
+	config Config
+	table  *Table
+	group  *Group
+	room   *semaphore.Weighted // Config.MaxInFlight live requests
+
+	input   transport.Conn
+	outputs []Output
+	stop    context.CancelFunc // ends the launcher and the watch
+	ended   chan struct{}      // closed when the pipeline has ended
+
+	closing sync.Once
+	closed  chan struct{} // closed when Close is done
+	err     error         // what Close returns; set before closed is closed
+}
+
+// Submit sends r to an engine and returns the stream of its outputs. It works in
+// the caller's goroutine and waits, up to ctx, only when MaxInFlight requests
+// are live. ctx is also the request's life: when it ends before the stream has,
+// the stream ends with its cause and the engine gets one ABORT.
+//
+// r belongs to the Client until the stream ends and is not changed. Left out,
+// ArrivalTime is now, and Sampling.MaxTokens what the model's length leaves, as
+// vLLM's front end has it. Errors are *RequestError, with a *codec.FieldError
+// for what an engine would choke on, ErrDuplicate, ErrClosed, or ctx's cause.
+// What goes wrong later arrives on the stream. Its id should not be that of a
+// request aborted a moment ago, whose late outputs cannot be told apart.
+func (c *Client) Submit(ctx context.Context, r *codec.Request) (*Stream, error) {
+	if err := c.check(r); err != nil {
+		return nil, &RequestError{r.ID, "submit", err}
+	}
+	if err := c.room.Acquire(ctx, 1); err != nil {
+		return nil, &RequestError{r.ID, "submit", context.Cause(ctx)}
+	}
+	add, s, err := c.table.Admit(r)
+	if err != nil || add.again {
+		c.room.Release(1)
+	}
+	if err != nil {
+		return nil, &RequestError{r.ID, "submit", err}
+	}
+	c.table.queue.put(add)
+	if !add.again {
+		s.watch(ctx)
+	}
+	return s, nil
+}
+
+// check validates r as it will be sent.
+func (c *Client) check(r *codec.Request) error {
+	p := r.Sampling
+	if p == nil || p.MaxTokens != 0 {
+		return r.Validate()
+	}
+	e := encoder{table: c.table}
+	e.fill(r)
+	if e.sampling.MaxTokens == 0 {
+		return &codec.FieldError{
+			Message: "EngineCoreRequest", Field: "sampling_params.max_tokens", ID: r.ID,
+			Rule: "must be set: the model's length is not known, or the prompt fills it",
+		}
+	}
+	return e.request.Validate()
+}
+
+// Abort ends the live ones among ids with ErrAborted, at once, and tells each
+// engine that has some of them, in one message. Other ids are ignored.
+func (c *Client) Abort(_ context.Context, ids ...string) error {
+	c.table.abort(ErrAborted, c.table.streams(ids)...)
+	return nil
+}
+
+// Call calls a utility method (vLLM: EngineCore.<method>) on the engines of the
+// given ranks, or on all that live when there are none, and waits for all
+// replies, which come in the order of the ranks. A reply may take as long as the
+// engine needs to drain. The error joins those of the replies: *CallError when
+// an engine refused, *EngineError when it died.
+func (c *Client) Call(ctx context.Context, method string, args []any, ranks ...int) ([]Reply, error) {
+	if method == "handle_fault_tolerance" && !c.config.FaultTolerance {
+		return nil, ErrFatalCall
+	}
+	return c.table.call(ctx, method, args, ranks)
+}
+
+// Engines tells what is known of each engine, in the order of the ranks.
+func (c *Client) Engines() []EngineInfo { return c.table.Engines() }
+
+// Counters tells what was survived.
+func (c *Client) Counters() Counters { return c.table.Counters() }
+
+// Addresses are what engines are to connect to: the input address, and the output
+// address of each managed rank.
+func (c *Client) Addresses() (input string, outputs []string) {
+	for i := range c.table.engines {
+		outputs = append(outputs, c.output(i).Conn.Endpoint())
+	}
+	return c.input.Endpoint(), outputs
+}
+
+// output is the one of the engine with the given managed index.
+func (c *Client) output(i int) Output {
+	if len(c.outputs) == 1 {
+		return c.outputs[0]
+	}
+	return c.outputs[i]
+}

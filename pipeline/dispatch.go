@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+// Dispatch is the stage that gives each output to its stream, each reply to its
+// caller and each load report to the Table. It never waits for a reader. An
+// engine's step costs one lock, a look-up and a delivery (about 0.1 µs) a row.
+func Dispatch(t *Table) Sink[Decoded] {
+	return func(_ context.Context, in <-chan Decoded) error {
+		d := dispatcher{table: t}
+		for v := range in {
+			d.dispatch(v)
+		}
+		return nil
+	}
+}
+
+// dispatcher is the state of one dispatch stage.
+type dispatcher struct {
+	table *Table
+	found []*Stream // by row; reused
+}
+
+func (d *dispatcher) dispatch(v Decoded) {
+	t := d.table
+	if v.Dead {
+		t.died(v.Rank, v.Err)
+		return
+	}
+	o := v.Outputs
+	rank := v.Rank
+	if rank < 0 {
+		rank = o.Engine
+	}
+	e := t.ranks[rank]
+	if e == nil {
+		t.counts.strangers.Add(1)
+		return
+	}
+	e.heard(o)
+	if u := o.Utility; u != nil {
+		t.replied(e, u)
+	}
+	if len(o.Rows) > 0 {
+		d.rows(e, o.Rows)
+	}
+	if len(o.Finished) > 0 {
+		t.Finish(o.Finished...)
+	}
+}
+
+// rows looks all rows up under one lock, then delivers. A stream that finishes
+// is released before its reader can see that it did, so that its id is free.
+func (d *dispatcher) rows(e *engine, rows []codec.Output) {
+	d.found = d.found[:0]
+	e.mu.Lock()
+	for i := range rows {
+		d.found = append(d.found, e.live[string(rows[i].ID)])
+	}
+	e.mu.Unlock()
+	for i, s := range d.found {
+		o := &rows[i]
+		switch {
+		case s == nil:
+			d.table.counts.late.Add(1)
+		case o.Err != nil:
+			d.table.counts.badRows.Add(1)
+			d.table.observeDecode(e.rank, o.Err)
+			d.table.abort(&RequestError{ID: s.id, Op: "decode", Err: o.Err}, s)
+		case o.Finish == codec.FinishNone:
+			s.deliver(*o, nil)
+		case d.table.release(s):
+			s.deliver(*o, finishError(s, e, o))
+		}
+	}
+	clear(d.found)
+}
+
+// finishError is the error of a finish that the user did not ask for.
+func finishError(s *Stream, e *engine, o *codec.Output) error {
+	switch o.Finish {
+	case codec.FinishStop, codec.FinishLength, codec.FinishRepetition:
+		return nil
+	}
+	err := &FinishError{ID: s.id, Rank: e.rank, Reason: o.Finish}
+	if x, bad := o.Extra(); bad == nil {
+		err.Detail = x.Error
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+// EngineState is what the client knows of an engine's life.
+type EngineState uint8
+
+// The states, in the order in which an engine passes them.
+const (
+	EngineWaiting EngineState = iota // no ready message yet
+	EngineReady
+	EngineDead // announced, unreachable, or sending what cannot be decoded
+)
+
+func (s EngineState) String() string {
+	return [...]string{"waiting", "ready", "dead"}[s]
+}
+
+// engine is one rank. The Table owns it from start to end; a restarted engine is
+// the same value.
+type engine struct {
+	rank  int
+	index int    // among the managed ranks
+	peer  string // identity: rank, 2 bytes little-endian
+
+	mu       sync.Mutex // guards what follows; taken after Table.mu when both are
+	state    EngineState
+	err      error // why it is dead
+	live     map[string]*Stream
+	load     codec.Load
+	loadAt   time.Time // of the last report, or of the start
+	reported bool      // there was a report since the route stage looked
+	ready    *codec.Ready
+	release  string    // as the engine or the Config says; empty when unknown
+	heardAt  time.Time // last message of any kind
+	started  bool      // its handshake is done
+	suspect  bool      // an engine that shares its output address said that it dies
+
+	layout atomic.Pointer[codec.Layout] // set under mu
+}
+
+func newEngine(rank, index int, layout *codec.Layout, release string) *engine {
+	now := time.Now()
+	e := &engine{
+		rank: rank, index: index, peer: string([]byte{byte(rank), byte(rank >> 8)}),
+		live: map[string]*Stream{}, release: release, loadAt: now, heardAt: now,
+	}
+	e.layout.Store(layout)
+	return e
+}
+
+// take makes s one of the engine's live requests, unless it has ended already.
+// It fails when the engine has died meanwhile.
+func (e *engine) take(s *Stream) error {
+	s.engine.Store(e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state == EngineDead {
+		return e.err
+	}
+	if !s.released.Load() {
+		e.live[s.id] = s
+	}
+	return nil
+}
+
+// drop forgets s. A later request of the same id is left alone.
+func (e *engine) drop(s *Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.live[s.id] == s {
+		delete(e.live, s.id)
+	}
+}
+
+// heard notes a message and its load report, if it has one.
+func (e *engine) heard(o *codec.Outputs) {
+	load, ok := o.Load()
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heardAt, e.suspect = now, false
+	if ok {
+		e.load, e.loadAt, e.reported = load, now, true
+	}
+}
+
+// leave changes the state and returns the streams that go down with the old one.
+func (e *engine) leave(to EngineState, err error) (from EngineState, lost []*Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	from, e.state, e.err = e.state, to, err
+	for _, s := range e.live {
+		lost = append(lost, s)
+	}
+	clear(e.live)
+	e.load, e.loadAt = codec.Load{}, time.Now()
+	return from, lost
+}
+
+// EngineInfo is what the client knows of an engine.
+type EngineInfo struct {
+	Rank     int
+	State    EngineState
+	Release  string        // vLLM version; empty when neither the engine nor Config.Release says
+	InFlight int           // our requests on it
+	Load     codec.Load    // last report
+	Age      time.Duration // since the report, or the start when there was none
+	Ready    *codec.Ready  // nil when it said nothing; read-only
+	Err      error         // why it is dead
+}
+
+// is asks for the state alone.
+func (e *engine) is(s EngineState) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state == s
+}
+
+func (e *engine) info() EngineInfo {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return EngineInfo{
+		Rank: e.rank, State: e.state, Release: e.release, InFlight: len(e.live),
+		Load: e.load, Age: time.Since(e.loadAt), Ready: e.ready, Err: e.err,
+	}
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+// Ready notes that an engine can be used: its ready message, or nil when it said
+// nothing of itself. For a rank that was in use this is a restart: what the old
+// engine had ends with ErrEngineRestarted.
+func (t *Table) Ready(rank int, r *codec.Ready) error {
+	e := t.ranks[rank]
+	if e == nil {
+		t.counts.strangers.Add(1)
+		return &EngineError{rank, "ready", ErrNoEngine}
+	}
+	if r != nil && r.Version != "" {
+		l, err := codec.LayoutOf(r.Version)
+		if err != nil {
+			return &EngineError{rank, "ready", err}
+		}
+		e.layout.Store(l)
+	}
+	restart := &EngineError{rank, "ready", ErrEngineRestarted}
+	from, lost := e.leave(EngineReady, nil)
+	e.mu.Lock()
+	e.ready, e.suspect = r, false
+	if r != nil && r.Version != "" {
+		e.release = r.Version
+	}
+	e.mu.Unlock()
+	if from == EngineReady {
+		t.lose(e, lost, restart)
+	}
+	t.settle()
+	t.observeEngine(e.rank, from, EngineReady, nil)
+	return nil
+}
+
+// settle recomputes what depends on all engines' ready messages.
+func (t *Table) settle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	votes := map[*codec.Layout]int{}
+	limit := 0
+	best := t.common.Load()
+	for _, e := range t.engines {
+		l := e.layout.Load()
+		votes[l]++
+		if votes[l] > votes[best] {
+			best = l
+		}
+		if r := e.info().Ready; r != nil && (limit == 0 || r.MaxModelLen < limit) {
+			limit = r.MaxModelLen
+		}
+	}
+	t.common.Store(best)
+	t.limit.Store(int64(limit))
+	t.notify()
+}
+
+// layoutAt is the layout of what arrives on the output socket of rank, or of all
+// engines with -1.
+func (t *Table) layoutAt(rank int) *codec.Layout {
+	if e := t.ranks[rank]; e != nil {
+		return e.layout.Load()
+	}
+	return t.common.Load()
+}
+
+// died takes the end of rank, announced or concluded. With -1 an engine that
+// shares its output address said it and did not say who: all are suspects until
+// they speak again or turn out to be gone.
+func (t *Table) died(rank int, cause error) {
+	if rank >= 0 {
+		t.kill(t.ranks[rank], "receive", cause)
+		return
+	}
+	for _, e := range t.engines {
+		if cause != nil || len(t.engines) == 1 {
+			t.kill(e, "receive", cause)
+			continue
+		}
+		e.mu.Lock()
+		e.suspect = true
+		e.mu.Unlock()
+		t.queue.put(&Abort{probe: e})
+	}
+}
+
+// unreachable takes a transport's word that an engine is gone. One that was
+// never there is not dead; only the command fails.
+func (t *Table) unreachable(e *engine, c Command, err error) {
+	if e.is(EngineReady) {
+		t.kill(e, "send", err)
+	}
+	c.Fail(&opError{"send", &EngineError{e.rank, "send", err}})
+}
+
+// kill takes an engine out of use and ends what it had, and the whole group when
+// the engines run in lockstep: the others hang without it.
+func (t *Table) kill(e *engine, op string, cause error) {
+	err := &EngineError{e.rank, op, ErrEngineDead}
+	if cause != nil {
+		err.Err = fmt.Errorf("%w: %w", ErrEngineDead, cause)
+	}
+	for _, o := range t.engines {
+		if o != e && !t.config.Lockstep || o.is(EngineDead) {
+			continue
+		}
+		from, lost := o.leave(EngineDead, err)
+		t.lose(o, lost, err)
+		t.observeEngine(o.rank, from, EngineDead, err)
+	}
+	t.mu.Lock()
+	t.notify()
+	t.mu.Unlock()
+}
+
+// lose ends streams and calls of an engine.
+func (t *Table) lose(e *engine, lost []*Stream, err error) {
+	for _, s := range lost {
+		if t.release(s) {
+			s.end(err)
+		}
+	}
+	t.failCalls(e.rank, err)
+}
+
+// breakDown ends everything for good; nothing is admitted any more.
+func (t *Table) breakDown(err error) {
+	t.refuse(err)
+	for _, s := range t.all() {
+		if t.release(s) {
+			s.end(err)
+		}
+	}
+	t.failCalls(-1, err)
+	t.queue.close()
+}
+
+// refuse makes Admit and new calls fail with err. The first one stays.
+func (t *Table) refuse(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken == nil {
+		t.broken = err
+	}
+	t.notify()
+}
+
+// malformed counts a message that could not be decoded.
+func (t *Table) malformed(rank int, err error) {
+	t.counts.malformed.Add(1)
+	t.observeDecode(rank, err)
+}

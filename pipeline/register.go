@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// Register is the stage that takes engines' ready messages from the input
+// connection: at the start, and when an engine was restarted.
+func Register(t *Table) Sink[transport.Packet] {
+	return func(_ context.Context, in <-chan transport.Packet) error {
+		for p := range in {
+			rank, ok := rankOf(p.Peer)
+			if !ok || t.ranks[rank] == nil || len(p.Frames) == 0 {
+				t.counts.strangers.Add(1)
+				continue
+			}
+			r, err := codec.DecodeReady(p.Frames[0])
+			if err == nil {
+				err = t.Ready(rank, r)
+			}
+			if err != nil {
+				t.reject(&EngineError{rank, "ready", err})
+			}
+		}
+		return nil
+	}
+}
+
+// rankOf reads an engine's identity.
+func rankOf(peer string) (int, bool) {
+	if len(peer) != 2 {
+		return 0, false
+	}
+	return int(peer[0]) | int(peer[1])<<8, true
+}
+
+// reject notes a ready message that cannot be used, for Connect to return.
+func (t *Table) reject(err *EngineError) {
+	t.malformed(err.Rank, err)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rejected == nil {
+		t.rejected = err
+	}
+	t.notify()
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/policy"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// Route is the stage that chooses an engine for each command. A request whose id
+// is live goes where it went before; a pin (Request.DataParallelRank, an index
+// into the managed ranks) comes next; p decides the rest, over the engines that
+// are ready. An abort becomes one message for each engine that has some of its
+// ids. A command that cannot be routed fails alone.
+func Route(p policy.Policy, t *Table) Stage[Encoded, Routed] {
+	return func(ctx context.Context, in <-chan Encoded, out chan<- Routed) error {
+		r := router{policy: p, table: t, emit: func(v Routed) error { return Emit(ctx, out, v) }}
+		r.reporter, _ = p.(policy.Reporter)
+		for v := range in {
+			if err := r.route(v); err != nil {
+				v.Fail(err)
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// router is the state of one route stage.
+type router struct {
+	policy   policy.Policy
+	reporter policy.Reporter // nil when the policy is none
+	table    *Table
+	emit     func(Routed) error
+
+	candidates []policy.Engine // reused
+	fresh      []policy.Engine // reused
+}
+
+// route sends v on its way; an error means that the group has ended.
+func (r *router) route(v Encoded) error {
+	switch c := v.Command.(type) {
+	case *Add:
+		e, err := r.choose(c)
+		if err == nil {
+			err = r.fit(&v, e)
+		}
+		if err == nil {
+			err = e.take(c.stream)
+		}
+		if err != nil {
+			v.release()
+			c.Fail(&opError{"route", err})
+			return nil
+		}
+		return r.send(v, e)
+	case *Abort:
+		return r.abort(c)
+	case *Call:
+		e := r.table.ranks[c.Rank]
+		if e.is(EngineDead) {
+			v.release()
+			c.Fail(e.info().Err)
+			return nil
+		}
+		return r.send(v, e)
+	default:
+		return r.wave(v)
+	}
+}
+
+// choose finds the engine for an add.
+func (r *router) choose(a *Add) (*engine, error) {
+	if e := a.stream.engine.Load(); e != nil {
+		return e, nil
+	}
+	if pin := a.Request.DataParallelRank; pin != nil {
+		return r.table.pinned(*pin)
+	}
+	r.snapshot()
+	if len(r.candidates) == 0 {
+		return nil, ErrNoEngine
+	}
+	i, err := r.pick(describe(a.Request))
+	switch {
+	case err != nil:
+		return nil, &PolicyError{Engines: len(r.candidates), Err: err}
+	case i == -1:
+		return nil, ErrNoEngine
+	case i < 0 || i >= len(r.candidates):
+		return nil, &PolicyError{Pick: i, Engines: len(r.candidates)}
+	}
+	return r.table.ranks[r.candidates[i].Rank], nil
+}
+
+// snapshot collects the load of all engines that are ready.
+func (r *router) snapshot() {
+	r.candidates, r.fresh = r.table.snapshot(r.candidates[:0], r.fresh[:0])
+	if r.reporter != nil && len(r.fresh) > 0 {
+		r.reporter.Reported(r.fresh)
+	}
+}
+
+// pick asks the policy; its panic is the request's alone.
+func (r *router) pick(q policy.Request) (i int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return r.policy.Pick(q, r.candidates), nil
+}
+
+// fit encodes an add again if e is of another layout than the fleet.
+func (r *router) fit(v *Encoded, e *engine) error {
+	l := e.layout.Load()
+	if v.Layout == l {
+		return nil
+	}
+	r.table.counts.reencoded.Add(1)
+	again := encoder{table: r.table}
+	m, err := again.add(v.Command.(*Add).Request, l)
+	if err != nil {
+		return err
+	}
+	v.release()
+	v.Layout, v.message = l, m
+	return nil
+}
+
+// abort groups ids by engine. A stream without an engine was never sent.
+func (r *router) abort(a *Abort) error {
+	if e := a.probe; e != nil {
+		return r.sendAbort(a, e, nil)
+	}
+	byEngine := map[*engine][]string{}
+	var order []*engine
+	for _, s := range a.streams {
+		if e := s.engine.Load(); e != nil {
+			if byEngine[e] == nil {
+				order = append(order, e)
+			}
+			byEngine[e] = append(byEngine[e], s.id)
+		}
+	}
+	for _, e := range order {
+		if e.is(EngineDead) {
+			continue
+		}
+		if err := r.sendAbort(a, e, byEngine[e]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *router) sendAbort(a *Abort, e *engine, ids []string) error {
+	m, err := newMessage(&r.table.buffers, codec.Abort, func(b *buffer) error {
+		b.payload = codec.AppendAbort(b.payload, ids...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.send(Encoded{Command: a, message: m}, e)
+}
+
+// wave sends v to every engine that is ready.
+func (r *router) wave(v Encoded) error {
+	for _, e := range r.table.engines {
+		if !e.is(EngineReady) {
+			continue
+		}
+		w := v
+		w.buffer = nil // several packets share it, so nobody gives it back
+		if err := r.send(w, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *router) send(v Encoded, e *engine) error {
+	return r.emit(Routed{
+		Command: v.Command, Rank: e.rank, engine: e, message: v.message,
+		Packet: transport.Packet{Peer: e.peer, Frames: v.frames, Shared: v.shared},
+	})
+}
+
+// describe is what a policy may know of q.
+func describe(q *codec.Request) policy.Request {
+	d := policy.Request{
+		ID: q.ID, Tokens: q.Prompt, Prompt: promptLen(q), Priority: q.Priority,
+		Session: q.SessionID, CacheSalt: q.CacheSalt,
+	}
+	if q.Sampling != nil {
+		d.MaxTokens = q.Sampling.MaxTokens
+	}
+	if q.LoRA != nil {
+		d.LoRA = q.LoRA.Name
+	}
+	if p := q.Pooling; p != nil && p.LateInteraction != nil {
+		switch l := p.LateInteraction; l.Mode {
+		case "cache_query", "score_doc":
+			d.QueryKey = l.QueryKey
+		}
+	}
+	return d
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+	"io"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+// Stream is the answer to one request. One goroutine reads it. What arrives
+// while nobody reads is merged, 4 bytes a token, so a slow reader costs itself
+// alone and dispatch never waits.
+type Stream struct {
+	id       string
+	table    *Table
+	engine   atomic.Pointer[engine] // set once by the route stage; nil before
+	released atomic.Bool            // no longer in the Table; set under Table.mu
+	kick     chan struct{}          // one slot: something changed since the reader looked
+
+	mu      sync.Mutex
+	pending []codec.Output  // not read yet, in order; starts in first
+	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
+	owned   bool            // the last pending's Tokens are our own memory
+	detach  func() bool     // stops watching Submit's context; nil when nothing watches
+	ended   bool            // nothing more will come
+	err     error           // why it ended; nil for a finish of the engine's
+}
+
+// ID is the request's id.
+func (s *Stream) ID() string { return s.id }
+
+// Rank is the engine that has the request; -1 while none was chosen.
+func (s *Stream) Rank() int {
+	if e := s.engine.Load(); e != nil {
+		return e.rank
+	}
+	return -1
+}
+
+// Next returns what has arrived since the last call, or waits for it. Tokens
+// hold the tokens since then, often one; Finish is set on the last output,
+// after which Next returns io.EOF, or a *FinishError if the engine did not
+// finish the request as asked. ID is left out. ctx bounds this wait alone: the
+// request goes on when it ends. Other errors end the stream and are returned
+// ever after: ErrAborted, *RequestError, *EngineError, ErrClosed, or the cause
+// of Submit's context.
+func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
+	for {
+		if out, err, ok := s.take(); ok {
+			return out, err
+		}
+		select {
+		case <-s.kick:
+		case <-ctx.Done():
+			return codec.Output{}, context.Cause(ctx)
+		}
+	}
+}
+
+// take returns the next output or the end; ok is false when the reader must wait.
+func (s *Stream) take() (out codec.Output, err error, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) > 0 {
+		out, s.pending[0] = s.pending[0], codec.Output{}
+		if s.pending = s.pending[1:]; len(s.pending) == 0 {
+			s.pending, s.owned = s.first[:0], false
+		}
+		return out, nil, true
+	}
+	if s.ended && s.err == nil {
+		return out, io.EOF, true
+	}
+	return out, s.err, s.ended
+}
+
+// All yields the outputs as Next returns them; an error comes last, with an
+// empty output. When ctx ends, or the loop is left early, the stream is closed.
+func (s *Stream) All(ctx context.Context) iter.Seq2[codec.Output, error] {
+	return func(yield func(codec.Output, error) bool) {
+		defer s.Close()
+		for {
+			out, err := s.Next(ctx)
+			if err == io.EOF { //nolint:errorlint // Next returns it bare
+				return
+			}
+			if !yield(out, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close aborts the request if it still runs: the stream ends at once with
+// ErrAborted, and its engine gets one ABORT. It never blocks.
+func (s *Stream) Close() { s.table.abort(ErrAborted, s) }
+
+// deliver hands the reader an output; the caller has released the stream when
+// it is the last one.
+func (s *Stream) deliver(o codec.Output, end error) {
+	o.ID = nil // it would keep the whole frame alive
+	s.mu.Lock()
+	var detach func() bool
+	if !s.ended {
+		s.merge(o)
+		if o.Finish != codec.FinishNone {
+			s.ended, s.err, detach = true, end, s.detach
+		}
+	}
+	s.mu.Unlock()
+	s.wake()
+	if detach != nil {
+		detach()
+	}
+}
+
+// watch closes the stream when ctx ends. It comes after the Add is queued, so
+// that the abort cannot overtake it.
+func (s *Stream) watch(ctx context.Context) {
+	if ctx.Done() == nil {
+		return
+	}
+	s.mu.Lock()
+	detach := context.AfterFunc(ctx, func() { s.table.abort(context.Cause(ctx), s) })
+	s.detach = detach
+	ended := s.ended
+	s.mu.Unlock()
+	if ended {
+		detach()
+	}
+}
+
+// merge adds o to the last pending output when both are nothing but tokens.
+func (s *Stream) merge(o codec.Output) {
+	n := len(s.pending)
+	if n == 0 || !o.Plain() || !s.pending[n-1].Plain() {
+		s.pending, s.owned = append(s.pending, o), false
+		return
+	}
+	p := &s.pending[n-1]
+	if !s.owned { // the tokens are a part of a whole step's: let go of that
+		p.Tokens = append(make([]uint32, 0, 2*(len(p.Tokens)+len(o.Tokens))), p.Tokens...)
+		s.owned = true
+	}
+	p.Tokens = append(p.Tokens, o.Tokens...)
+	p.Finish = o.Finish
+}
+
+// fail releases the stream and ends it with a *RequestError.
+func (s *Stream) fail(op string, err error) {
+	if s.table.release(s) {
+		s.end(&RequestError{ID: s.id, Op: op, Err: err})
+	}
+}
+
+// end is the end without a finish. The caller has released the stream.
+func (s *Stream) end(err error) {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.ended, s.err = true, err
+	detach := s.detach
+	s.mu.Unlock()
+	s.wake()
+	if detach != nil {
+		detach()
+	}
+}
+
+// wake is lossless: the reader looks before it waits.
+func (s *Stream) wake() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}

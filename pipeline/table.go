@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+// Table is the state that the stages share: the engines, the live requests and
+// the calls under way. Load travels through it from dispatch back to route, so
+// that the channels form no cycle. All methods may be called from any goroutine.
+type Table struct {
+	engines []*engine // by managed index; fixed
+	ranks   map[int]*engine
+	config  TableConfig
+	buffers sync.Pool // of *buffer, from encode to send
+
+	common atomic.Pointer[codec.Layout] // what requests are encoded in: most engines'
+	limit  atomic.Int64                 // the smallest max_model_len seen; 0 when none was
+	counts counters
+
+	senders sync.WaitGroup // Send stages
+	queue   *queue         // where commands go; the Client's source reads it
+
+	mu       sync.Mutex // guards what follows; before any engine.mu
+	requests map[string]*Stream
+	calls    map[codec.CallID]*Call
+	nextCall uint64
+	changed  chan struct{} // closed at the next change of an engine or end of a request; nil when nobody waits
+	broken   error         // why nothing goes on; set once
+	rejected error         // the first ready message that could not be used
+}
+
+// TableConfig is what a Table needs; a Client makes it from its Config.
+type TableConfig struct {
+	Ranks    []int  // the managed ranks, as many as there are engines
+	Release  string // vLLM release of engines that do not say; default codec.DefaultRelease
+	Lockstep bool   // the engines are one group: one death ends all (MoE)
+	// StaleAfter is the age at which a load report is no longer used. Default 10 s.
+	StaleAfter time.Duration
+	// ClientIndex is stamped on requests and calls: the output socket that answers.
+	ClientIndex int
+	Observer    any // see Observer
+
+	released func() // called once for each request that has ended
+}
+
+// DefaultStaleAfter is TableConfig.StaleAfter's default.
+const DefaultStaleAfter = 10 * time.Second
+
+// NewTable makes a Table for the given ranks, all waiting for their engine.
+func NewTable(c TableConfig) (*Table, error) {
+	if c.StaleAfter == 0 {
+		c.StaleAfter = DefaultStaleAfter
+	}
+	release := c.Release
+	if release == "" {
+		release = codec.DefaultRelease
+	}
+	layout, err := codec.LayoutOf(release)
+	if err != nil {
+		return nil, &ConfigError{"Release", err.Error()}
+	}
+	t := &Table{
+		ranks: map[int]*engine{}, config: c, queue: newQueue(),
+		requests: map[string]*Stream{}, calls: map[codec.CallID]*Call{},
+	}
+	t.common.Store(layout)
+	for i, rank := range c.Ranks {
+		if rank < 0 || rank > 0xffff {
+			return nil, &ConfigError{"FirstRank", "ranks are 0 to 65535: an identity has 2 bytes"}
+		}
+		if t.ranks[rank] != nil {
+			return nil, &ConfigError{"Ranks", "each rank once"}
+		}
+		e := newEngine(rank, i, layout, c.Release)
+		t.engines, t.ranks[rank] = append(t.engines, e), e
+	}
+	return t, nil
+}
+
+// Commands is the source of what Admit's callers, aborts and calls have queued.
+func (t *Table) Commands(ctx context.Context, out chan<- Command) error {
+	return t.queue.source(ctx, out)
+}
+
+// Admit makes r a live request: its id is taken until its stream ends. A
+// resumable request's id may be admitted again (a further chunk of one session)
+// and keeps its stream. Errors: ErrDuplicate, or why the pipeline ended.
+func (t *Table) Admit(r *codec.Request) (*Add, *Stream, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken != nil {
+		return nil, nil, t.broken
+	}
+	if s := t.requests[r.ID]; s != nil {
+		if !r.Resumable {
+			return nil, nil, ErrDuplicate
+		}
+		return &Add{Request: r, stream: s, again: true}, s, nil
+	}
+	s := &Stream{id: r.ID, table: t, kick: make(chan struct{}, 1)}
+	s.pending = s.first[:0]
+	t.requests[r.ID] = s
+	return &Add{Request: r, stream: s}, s, nil
+}
+
+// release takes s out of the Table; only the first call returns true.
+func (t *Table) release(s *Stream) bool {
+	t.mu.Lock()
+	if s.released.Load() {
+		t.mu.Unlock()
+		return false
+	}
+	s.released.Store(true)
+	delete(t.requests, s.id)
+	t.notify()
+	t.mu.Unlock()
+	if e := s.engine.Load(); e != nil {
+		e.drop(s)
+	}
+	if t.config.released != nil {
+		t.config.released()
+	}
+	return true
+}
+
+// notify wakes who waits for a change. Table.mu is held.
+func (t *Table) notify() {
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+}
+
+// wait returns when done does, which is called under Table.mu at every change.
+func (t *Table) wait(ctx context.Context, done func() bool) error {
+	for {
+		t.mu.Lock()
+		if done() {
+			t.mu.Unlock()
+			return nil
+		}
+		if t.changed == nil {
+			t.changed = make(chan struct{})
+		}
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// abort ends the streams that still run, and tells their engines.
+func (t *Table) abort(cause error, streams ...*Stream) {
+	streams = slices.DeleteFunc(streams, func(s *Stream) bool { return !t.release(s) })
+	if len(streams) == 0 {
+		return
+	}
+	for _, s := range streams {
+		s.end(cause)
+	}
+	t.queue.put(&Abort{streams: streams})
+}
+
+// streams are the live ones among ids.
+func (t *Table) streams(ids []string) []*Stream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]*Stream, 0, len(ids))
+	for _, id := range ids {
+		if s := t.requests[id]; s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// all are the live streams.
+func (t *Table) all() []*Stream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.requests))
+}
+
+// Finish ends the accounting of requests that their engine has finished without
+// an output. Unknown ids are ignored.
+func (t *Table) Finish(ids ...string) {
+	for _, s := range t.streams(ids) {
+		if t.release(s) {
+			s.end(&FinishError{ID: s.id, Rank: s.Rank(), Reason: codec.FinishAbort})
+		}
+	}
+}
+
+// Engines tells what is known of each engine, in managed order.
+func (t *Table) Engines() []EngineInfo {
+	out := make([]EngineInfo, len(t.engines))
+	for i, e := range t.engines {
+		out[i] = e.info()
+	}
+	return out
+}
+
+// counters are the Table's own, each counted where the thing happens.
+type counters struct {
+	malformed, badRows, late, strangers, reencoded, unknownCalls atomic.Uint64
+}
+
+// Counters count what was survived since the start.
+type Counters struct {
+	Malformed uint64 // messages that could not be decoded
+	BadRows   uint64 // outputs that could not be decoded; their request failed
+	Late      uint64 // outputs of requests that had ended
+	Strangers uint64 // messages of an identity that is not managed
+	Reencoded uint64 // requests encoded again for an engine of another layout
+	Calls     uint64 // replies nobody waits for
+}
+
+// Counters reads all counters.
+func (t *Table) Counters() Counters {
+	c := &t.counts
+	return Counters{
+		c.malformed.Load(), c.badRows.Load(), c.late.Load(),
+		c.strangers.Load(), c.reencoded.Load(), c.unknownCalls.Load(),
+	}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import "hash/crc32"
+
+// LateInteraction keeps the requests of one late-interaction query on one
+// engine, where its cached query embedding is, as vLLM does (vLLM:
+// get_late_interaction_engine_index), and leaves every other request to Next.
+// With no Next it goes round robin over the rest.
+type LateInteraction struct {
+	Next Policy
+	rest RoundRobin
+}
+
+// Pick hashes the key, or asks Next.
+func (p *LateInteraction) Pick(r Request, engines []Engine) int {
+	switch {
+	case r.QueryKey != "":
+		return int(crc32.ChecksumIEEE([]byte(r.QueryKey)) % uint32(len(engines)))
+	case p.Next == nil:
+		return p.rest.Pick(r, engines)
+	default:
+		return p.Next.Pick(r, engines)
+	}
+}
+
+// Reported passes fresh load on to Next.
+func (p *LateInteraction) Reported(engines []Engine) {
+	if n, ok := p.Next.(Reporter); ok {
+		n.Reported(engines)
+	}
+}

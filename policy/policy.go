@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policy chooses the engine that gets a request: a pure choice over a
+// snapshot of the engines' load. It imports nothing of corepipe, so a policy can
+// be tested, simulated and compared on its own.
+package policy
+
+import "time"
+
+// Policy picks an engine. The route stage alone calls it, one call at a time,
+// so a policy may hold state without a lock. Pins and streaming affinity are
+// applied before it is asked, and dead or draining engines are left out.
+type Policy interface {
+	// Pick returns an index into engines, which is never empty, or -1 when none
+	// will do. It must not block and not keep engines, which is reused. An
+	// index out of range, or a panic, fails this request alone.
+	Pick(r Request, engines []Engine) int
+}
+
+// Func is a Policy made of a function.
+type Func func(r Request, engines []Engine) int
+
+// Pick calls f.
+func (f Func) Pick(r Request, engines []Engine) int { return f(r, engines) }
+
+// Reporter is what a policy implements to hear of fresh load. The route stage
+// calls Reported before the first Pick that sees it, with the engines that have
+// reported since the last call. The slice is reused.
+type Reporter interface{ Reported(engines []Engine) }
+
+// Request is what a policy may know of a request. Tokens is read-only.
+type Request struct {
+	ID        string
+	Tokens    []uint32 // prompt token ids; nil with prompt embeddings alone
+	Prompt    int      // prompt length in tokens
+	MaxTokens int      // output tokens at most
+	Priority  int      // vLLM: EngineCoreRequest.priority
+	LoRA      string   // adapter name; empty for the base model
+	Session   string   // vLLM: EngineCoreRequest.session_id
+	CacheSalt string   // vLLM: EngineCoreRequest.cache_salt
+	QueryKey  string   // late-interaction key of a mode that binds to an engine
+}
+
+// Engine is one candidate's load. Waiting, Running and KVUsage are what it, or
+// the coordinator, reported last; they are zero when the report is Stale.
+type Engine struct {
+	Rank     int
+	Waiting  int           // requests queued in the engine
+	Running  int           // requests in its batch
+	InFlight int           // our own requests on it, exact at any time
+	KVUsage  float64       // share of the KV cache in use, 0 to 1
+	Weight   float64       // capacity relative to the others; 0 means 1
+	Age      time.Duration // since the report, or since the start when there was none
+	Stale    bool          // the report is too old to be used
+}
