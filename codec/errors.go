@@ -19,7 +19,8 @@ type FieldError struct {
 	Message string
 	// ID is the request's id, cut to 64 bytes; empty where there is none.
 	ID string
-	// Field is the path of the field in vLLM's names: "sampling_params.top_p".
+	// Field is vLLM's name of the field, with the struct it is in unless that
+	// is the request or its sampling parameters: "top_p", "lora_request.lora_path".
 	Field string
 	// Rule says what was asked and what was found: "must be in (0, 1], is 0".
 	Rule string
@@ -98,4 +99,15 @@ func printable(s string) string {
 		return strconv.QuoteToASCII(s)
 	}
 	return s
+}
+
+// inMessage names the message in an error from one of its values.
+func inMessage(message string, err error) error {
+	var f *FieldError
+	if errors.As(err, &f) {
+		named := *f
+		named.Message = message
+		return &named
+	}
+	return err
 }

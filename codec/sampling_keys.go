@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+func (e *encoder) samplingNumbers(s *SamplingParams) (n int) {
+	if s.N != 0 {
+		n += e.keyInt("n", s.N, 1)
+	}
+	n += e.keyFloat("presence_penalty", s.PresencePenalty)
+	n += e.keyFloat("frequency_penalty", s.FrequencyPenalty)
+	n += e.keyFloatPtr("repetition_penalty", s.RepetitionPenalty, 1)
+	n += e.keyFloatPtr("temperature", s.Temperature, 1)
+	n += e.keyBoolPtr("watermarking", s.Watermarking)
+	n += e.keyFloatPtr("top_p", s.TopP, 1)
+	n += e.keyInt("top_k", s.TopK, 0)
+	n += e.keyFloat("min_p", s.MinP)
+	if s.Seed != nil {
+		e.b = appendOptInt(appendString(e.b, "seed"), s.Seed)
+		n++
+	}
+	return n
+}
+
+func (e *encoder) samplingTokens(s *SamplingParams) (n int) {
+	n += e.keyStrings("stop", s.Stop)
+	n += e.keyTokens("stop_token_ids", s.StopTokenIDs)
+	n += e.keyBool("ignore_eos", s.IgnoreEOS)
+	switch s.MaxTokens {
+	case 0:
+	case NoLimit:
+		e.b = append(appendString(e.b, "max_tokens"), mNil)
+		n++
+	default:
+		n += e.keyInt("max_tokens", s.MaxTokens, 16)
+	}
+	n += e.keyInt("min_tokens", s.MinTokens, 0)
+	n += e.keyIntPtr("logprobs", s.Logprobs)
+	n += e.keyIntPtr("prompt_logprobs", s.PromptLogprobs)
+	if s.PromptLogprobTokenIDs != nil {
+		e.b = appendString(e.b, "prompt_logprob_token_ids")
+		e.tensor(s.PromptLogprobTokenIDs)
+		n++
+	}
+	n += e.keyIntPtr("prompt_logprob_start", s.PromptLogprobStart)
+	n += e.keyTokens("logprob_token_ids", s.LogprobTokenIDs)
+	return n
+}
+
+func (e *encoder) samplingText(s *SamplingParams) (n int) {
+	n += e.keyBool("flat_logprobs", s.FlatLogprobs)
+	n += e.keyTrue("detokenize", s.Detokenize)
+	n += e.keyTrue("skip_special_tokens", s.SkipSpecialTokens)
+	n += e.keyTrue("spaces_between_special_tokens", s.SpacesBetweenSpecialTokens)
+	n += e.keyBool("include_stop_str_in_output", s.IncludeStopStrInOutput)
+	n += e.keyInt("output_kind", int(s.OutputKind), int(Cumulative))
+	n += e.keyIntPtr("stream_interval", s.StreamInterval)
+	n += e.keyBool("skip_clone", s.SkipClone)
+	n += e.keyInt("output_text_buffer_length", s.OutputTextBufferLength, 0)
+	if s.EOSTokenID != nil {
+		e.b = appendUint(appendString(e.b, "_eos_token_id"), uint64(*s.EOSTokenID))
+		n++
+	}
+	n += e.keyTokens("_all_stop_token_ids", s.AllStopTokenIDs)
+	n += e.keyBool("_watermarking_skipped", s.WatermarkingSkipped)
+	return n
+}
+
+func (e *encoder) samplingRest(s *SamplingParams) (n int) {
+	if s.StructuredOutputs != nil {
+		n += e.keyRecord("structured_outputs", s.StructuredOutputs)
+	}
+	if s.LogitBias != nil {
+		e.b = appendMap(appendString(e.b, "logit_bias"), len(s.LogitBias))
+		for k, v := range s.LogitBias {
+			e.b = appendFloat(appendInt(e.b, k), v)
+		}
+		n++
+	}
+	n += e.keyTokens("allowed_token_ids", s.AllowedTokenIDs)
+	if s.ExtraArgs != nil {
+		e.b = appendString(e.b, "extra_args")
+		e.params(s.ExtraArgs)
+		n++
+	}
+	n += e.keyStrings("bad_words", s.BadWords)
+	if s.BadWordsTokenIDs != nil {
+		e.b = appendArray(appendString(e.b, "_bad_words_token_ids"), len(s.BadWordsTokenIDs))
+		for _, ids := range s.BadWordsTokenIDs {
+			if ids == nil {
+				ids = []uint32{}
+			}
+			e.b = appendTokens(e.b, ids)
+		}
+		n++
+	}
+	n += e.keyBoolPtr("skip_reading_prefix_cache", s.SkipReadingPrefixCache)
+	n += e.keyIntPtr("thinking_token_budget", s.ThinkingTokenBudget)
+	if s.RepetitionDetection != nil {
+		n += e.keyRecord("repetition_detection", s.RepetitionDetection)
+	}
+	n += e.keyInt("routed_experts_prompt_start", s.RoutedExpertsPromptStart, 0)
+	n += e.keyTokens("trace_decode_token_ids", s.TraceDecodeTokenIDs)
+	return n
+}
