@@ -13,3 +13,10 @@ require (
 	golang.org/x/sync v0.25.0
 	pgregory.net/rapid v1.3.0
 )
+
+require (
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	golang.org/x/sys v0.46.0 // indirect
+	golang.org/x/term v0.44.0 // indirect
+)
