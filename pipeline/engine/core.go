@@ -2,7 +2,22 @@
 
 // Package engine is the other end of the protocol: Serve puts any Core, a
 // simulated one (Sim) included, behind the sockets of a vLLM engine, for any
-// client, vLLM's own among them.
+// client, vLLM's own among them. Cores does the same for a pipeline.Client in
+// this process, so that code which uses one can be tested without a GPU:
+//
+//	func TestMyCode(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) {
+//			client, err := pipeline.Connect(t.Context(), pipeline.Config{
+//				Transport: new(inproc.Network),
+//				Launch:    engine.Cores{&engine.Sim{StepTime: 20 * time.Millisecond}},
+//			})
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			defer client.Close(t.Context())
+//			myCode(client)
+//		})
+//	}
 package engine
 
 import (
@@ -15,15 +30,16 @@ import (
 // goroutine calls it. Serve waits in real or fake time; a simulation may as well
 // drive many Cores in a loop over virtual time.
 type Core interface {
-	// Add takes a request. The Core owns it.
+	// Add takes a request. The Core owns it. Its id is not in use, except by an
+	// earlier piece of the same session (Resumable).
 	Add(r *codec.Request)
 	// Abort drops requests; unknown ids are ignored. There is no output for them.
 	Abort(ids []string)
 	// Step computes one step at the given time since the start: what it puts
 	// out, to be sent took later. What is added or aborted meanwhile takes part
 	// in the next step. nil and 0 mean that there is nothing to do until the
-	// next Add, Abort or Utility. The Core may use the memory of o again at the
-	// next Step.
+	// next Add, Abort or Utility. o is the caller's, who may change it, until the
+	// next Step; then the Core may use its memory again.
 	Step(now time.Duration) (o *codec.Outputs, took time.Duration)
 	// Utility calls a method (vLLM: EngineCore.<method>). An error becomes the
 	// reply's failure message.
@@ -35,4 +51,16 @@ type Mortal interface {
 	// Dead returns nil while the Core lives; else why it died, and whether it
 	// still announces its death (vLLM: ENGINE_CORE_DEAD).
 	Dead() (err error, announced bool) //nolint:revive // the error is the subject
+}
+
+// Waver is what a Core implements that runs in lockstep with others (MoE).
+// Without it START_DP_WAVE is ignored.
+type Waver interface {
+	StartWave(wave int, exclude codec.Exclude)
+}
+
+// Describer is what a Core implements that knows what its engine says of itself.
+// Serve asks once, before the first Add; Config.Ready goes before it.
+type Describer interface {
+	Ready() codec.Ready
 }

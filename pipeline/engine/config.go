@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// Config says where an engine connects to. Transport is required, and either
+// Handshake or Inputs and Outputs.
+type Config struct {
+	Transport transport.Transport
+	Rank      int // 0 to 65535
+	// Handshake is the launcher's address, which tells the others.
+	Handshake string
+	// Inputs and Outputs are the clients' addresses, in order of client index.
+	Inputs, Outputs []string
+	// Release is the vLLM release that the engine speaks. Default
+	// codec.DefaultRelease.
+	Release string
+	// Ready is what the engine says of itself. Zero fields come from the Core
+	// if it is a Describer, or have the defaults of a small engine: MaxModelLen
+	// 131,072, 65,536 blocks of 16 tokens, Version as Release.
+	Ready codec.Ready
+	// Local says in the handshake that the launcher started this engine next to
+	// its front end. Headless says that it has none; an engine that is not
+	// Local is always headless, as launchers demand.
+	Local, Headless bool
+	// ParallelConfigHash goes with the last message of the handshake if set.
+	ParallelConfigHash string
+	// HandshakeTimeout bounds the wait for the launcher. Default 5 min, as vLLM.
+	HandshakeTimeout time.Duration
+
+	// Skipped hears of each message that was not taken: malformed, or of a
+	// client that is not there. It is called from a stage: quickly.
+	Skipped func(error)
+	// Counters is filled in as the engine runs, if set.
+	Counters *Counters
+}
+
+// Defaults of Config.
+const (
+	DefaultHandshakeTimeout = 5 * time.Minute
+	DefaultMaxModelLen      = 131072
+	DefaultBlocks           = 65536
+	DefaultBlockSize        = 16
+)
+
+// buffer is the capacity of the channels between the stages: the pipeline's
+// default, where most of the gain is.
+const buffer = 16
+
+// lingers, as vLLM sets them.
+const (
+	handshakeLinger = 5 * time.Second
+	outputLinger    = 4 * time.Second // for the death notice to get out
+)
+
+// withDefaults checks c and fills it in.
+func (c Config) withDefaults(core Core) (Config, error) {
+	switch {
+	case c.Transport == nil:
+		return c, errors.New("engine: Config.Transport: is required")
+	case c.Rank < 0 || c.Rank > 0xffff:
+		return c, fmt.Errorf("engine: Config.Rank: must be 0 to 65535, is %d", c.Rank)
+	case c.Handshake == "" && len(c.Inputs) == 0:
+		return c, errors.New("engine: Config.Handshake: is required without Inputs and Outputs")
+	case len(c.Inputs) != len(c.Outputs):
+		return c, fmt.Errorf("engine: Config.Outputs: one for each of %d inputs, are %d", len(c.Inputs), len(c.Outputs))
+	}
+	setDefault(&c.Release, codec.DefaultRelease)
+	setDefault(&c.HandshakeTimeout, DefaultHandshakeTimeout)
+	if c.Skipped == nil {
+		c.Skipped = func(error) {}
+	}
+	if c.Counters == nil {
+		c.Counters = new(Counters)
+	}
+	var own codec.Ready
+	if d, ok := core.(Describer); ok {
+		own = d.Ready()
+	}
+	c.fillReady(own)
+	return c, nil
+}
+
+// fillReady completes what the engine says of itself.
+func (c *Config) fillReady(own codec.Ready) {
+	r := &c.Ready
+	setDefault(&r.MaxModelLen, own.MaxModelLen)
+	setDefault(&r.MaxModelLen, DefaultMaxModelLen)
+	setDefault(&r.BlockSize, own.BlockSize)
+	setDefault(&r.BlockSize, DefaultBlockSize)
+	setDefault(&r.NumGPUBlocks, own.NumGPUBlocks)
+	setDefault(&r.NumGPUBlocks, DefaultBlocks)
+	setDefault(&r.MaxNumSeqs, own.MaxNumSeqs)
+	setDefault(&r.MaxNumSeqs, DefaultMaxBatch)
+	setDefault(&r.MaxNumBatchedTokens, own.MaxNumBatchedTokens)
+	setDefault(&r.MaxNumBatchedTokens, 8192)
+	setDefault(&r.Version, c.Release)
+	setDefault(&r.DType, "bfloat16")
+	setDefault(&r.InstanceID, "corepipe-"+strconv.Itoa(c.Rank))
+	setDefault(&r.DataParallelRank, c.Rank)
+	setDefault(&r.WorldSize, 1)
+	setDefault(&r.DataParallelSize, 1)
+	setDefault(&r.TensorParallelSize, 1)
+	setDefault(&r.PipelineParallelSize, 1)
+	setDefault(&r.DecodeContextParallelSize, 1)
+	setDefault(&r.KVCacheSizeTokens, new(r.NumGPUBlocks*r.BlockSize))
+	setDefault(&r.EffectiveAttentionBlockSize, new(r.BlockSize))
+	r.EnableSleepMode = true
+}
+
+func setDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// identity is the engine's name on every socket.
+func (c *Config) identity() []byte { return []byte{byte(c.Rank), byte(c.Rank >> 8)} }
