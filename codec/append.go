@@ -87,17 +87,19 @@ func appendBool(b []byte, v bool) []byte {
 }
 
 func appendString(b []byte, s string) []byte {
-	switch n := len(s); {
+	return append(appendTextHeader(b, len(s)), s...)
+}
+
+func appendTextHeader(b []byte, n int) []byte {
+	switch {
 	case n < 32:
-		b = append(b, 0xa0|byte(n))
+		return append(b, 0xa0|byte(n))
 	case n <= math.MaxUint8:
-		b = append(b, mStr8, byte(n))
+		return append(b, mStr8, byte(n))
 	case n <= math.MaxUint16:
-		b = binary.BigEndian.AppendUint16(append(b, mStr16), uint16(n))
-	default:
-		b = binary.BigEndian.AppendUint32(append(b, mStr32), uint32(n))
+		return binary.BigEndian.AppendUint16(append(b, mStr16), uint16(n))
 	}
-	return append(b, s...)
+	return binary.BigEndian.AppendUint32(append(b, mStr32), uint32(n))
 }
 
 // appendText is appendString with "" as nil, for vLLM's "str | None".

@@ -74,7 +74,7 @@ func (e *encoder) rows(l *Layout, rows []Output) {
 		if e.err != nil {
 			return
 		}
-		e.b = appendString(appendArray(e.b, len(l.output)), string(row.ID))
+		e.b = append(appendTextHeader(appendArray(e.b, len(l.output)), len(row.ID)), row.ID...)
 		if len(row.Tokens) == 1 {
 			e.b = appendUint(append(e.b, 0x91), uint64(row.Tokens[0]))
 		} else if e.b = appendArray(e.b, 0); len(row.Tokens) > 0 {

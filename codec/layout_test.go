@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/corepipe/corepipe/codec"
+)
+
+func TestLayoutOfARelease(t *testing.T) {
+	for release, since := range map[string]string{
+		"0.9.2": "0.9.2", "0.10.1.1": "0.10.1", "0.11.0": "0.10.2", "0.19.1": "0.18.0", "0.25.1": "0.22.0",
+		"0.32.0": "0.32.0", "v0.32.0": "0.32.0", "0.32.1rc1": "0.32.0", "0.32.0+cpu": "0.32.0",
+		"0.32": "0.32.0", "0.31.0.dev12+g1234": "0.31.0", "0.33.0": "0.33.0", "0.99.0": "0.33.0", "1.0.0": "0.33.0",
+	} {
+		l, err := codec.LayoutOf(release)
+		if err != nil {
+			t.Errorf("%s: %v", release, err)
+		} else if l.Since() != since {
+			t.Errorf("%s: want the layout of %s, got %s", release, since, l.Since())
+		}
+	}
+}
+
+func TestLayoutIsOneForAllItsReleases(t *testing.T) {
+	if layout(t, "0.32.0") != layout(t, "0.32.9") {
+		t.Error("two releases of one layout give two pointers")
+	}
+}
+
+func TestLayoutOfNoReleaseIsAnError(t *testing.T) {
+	for _, release := range []string{"", "v", "dev", "0", "0.9.1", "0.8.5", "-1.2", "999999999999999999999.1"} {
+		_, err := codec.LayoutOf(release)
+		var typed *codec.ReleaseError
+		if !errors.As(err, &typed) {
+			t.Errorf("%q: want a ReleaseError, got %v", release, err)
+		}
+	}
+}
+
+func TestLayoutsAreACopyOfTheSharedOnes(t *testing.T) {
+	path := os.Getenv("COREPIPE_LAYOUTS")
+	if path == "" {
+		path = "../../shared/protocol/layouts.json"
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Skipf("no shared layouts to compare with: %v", err)
+	}
+	got, err := os.ReadFile("layouts.json")
+	check(t, err)
+	if !bytes.Equal(want, got) {
+		t.Error("layouts.json differs from the shared one: copy it and run go generate")
+	}
+}
+
+func TestGeneratedTablesAreUpToDate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	dir := t.TempDir()
+	text, err := os.ReadFile("layouts.json")
+	check(t, err)
+	check(t, os.WriteFile(dir+"/layouts.json", text, 0o600))
+	wd, err := os.Getwd()
+	check(t, err)
+	cmd := exec.Command("go", "run", wd+"/gen/main.go")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want, err := os.ReadFile(dir + "/layout_gen.go")
+	check(t, err)
+	got, err := os.ReadFile("layout_gen.go")
+	check(t, err)
+	if !bytes.Equal(want, got) {
+		t.Error("layout_gen.go is stale: run go generate")
+	}
+}
