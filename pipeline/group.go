@@ -128,10 +128,10 @@ func (e *StageError) Error() string { return fmt.Sprintf("pipeline: stage %s: %v
 // Unwrap returns the cause.
 func (e *StageError) Unwrap() error { return e.Err }
 
-// PanicError is a panic in a stage or a policy.
+// PanicError is a panic in a stage or a policy. Its text leaves the Stack out.
 type PanicError struct {
 	Value any
 	Stack []byte
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

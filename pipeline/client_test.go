@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/pipeline"
+)
+
+func TestARequestGoesThroughAllStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) { c.ClientIndex, c.ClientCount = 1, 2 })
+		s := submit(t, c, simple("r"))
+		m := peers[0].next()
+		if m.kind != codec.Add || m.request.ID != "r" || !slices.Equal(m.request.Prompt, []uint32{1, 2, 3}) ||
+			m.request.ClientIndex != 1 || m.request.ArrivalTime == 0 || m.request.Sampling.MaxTokens != 8 {
+			t.Fatalf("the engine got %+v", m.request)
+		}
+		peers[0].rows(row("r", codec.FinishNone, 7))
+		if o, err := s.Next(t.Context()); err != nil || !slices.Equal(o.Tokens, []uint32{7}) || s.Rank() != 0 {
+			t.Fatalf("got %v, %v from engine %d", o.Tokens, err, s.Rank())
+		}
+		peers[0].rows(row("r", codec.FinishLength, 8, 9))
+		if tokens, finish, err := read(s); err != nil || finish != codec.FinishLength || !slices.Equal(tokens, []uint32{8, 9}) {
+			t.Fatalf("got %v, %v, %v", tokens, finish, err)
+		}
+	})
+}
+
+func TestASlowReaderGetsEverythingMerged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		s := submit(t, c, simple("r"))
+		first := row("r", codec.FinishNone, 0)
+		first.SetExtra(&codec.Extra{PrefillStats: &codec.PrefillStats{NumPromptTokens: 3}})
+		peers[0].rows(first)
+		want := []uint32{0}
+		for i := uint32(1); i < 50; i++ {
+			peers[0].rows(row("other", codec.FinishNone, 1), row("r", codec.FinishNone, i))
+			want = append(want, i)
+		}
+		peers[0].rows(row("r", codec.FinishStop))
+		synctest.Wait()
+		o, err := s.Next(t.Context())
+		if x, bad := o.Extra(); err != nil || bad != nil || x.PrefillStats == nil || x.PrefillStats.NumPromptTokens != 3 || len(o.Tokens) != 1 {
+			t.Fatalf("the first output is %+v, %v", o, err)
+		}
+		o, err = s.Next(t.Context())
+		if err != nil || o.Finish != codec.FinishStop || !slices.Equal(o.Tokens, want[1:]) {
+			t.Fatalf("the rest came as %+v, %v", o, err)
+		}
+	})
+}
+
+func TestFinishReasonsAreToldApart(t *testing.T) {
+	for finish, clean := range map[codec.FinishReason]bool{
+		codec.FinishStop: true, codec.FinishLength: true, codec.FinishRepetition: true,
+		codec.FinishAbort: false, codec.FinishError: false, codec.FinishReason(10): false,
+	} {
+		t.Run(finish.String(), func(t *testing.T) { // F14
+			synctest.Test(t, func(t *testing.T) {
+				c, peers, _ := connect(t, 1)
+				s := submit(t, c, simple("r"))
+				peers[0].next()
+				peers[0].rows(row("r", finish, 5))
+				tokens, got, err := read(s)
+				if got != finish || !slices.Equal(tokens, []uint32{5}) {
+					t.Fatalf("got %v, %v", tokens, got)
+				}
+				var f *pipeline.FinishError
+				if clean != (err == nil) || !clean && (!errors.As(err, &f) || f.Reason != finish || f.ID != "r") {
+					t.Fatalf("got error %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestAnIDIsFreeWhenItsReaderSeesTheFinish(t *testing.T) { // L8
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		for range 1000 {
+			s := submit(t, c, simple("r"))
+			peers[0].next()
+			peers[0].rows(row("r", codec.FinishStop, 1))
+			if _, _, err := read(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestADuplicateIDIsRefusedOnceInFlight(t *testing.T) { // L7
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		accepted, duplicates := 0, 0
+		for range 32 {
+			wg.Go(func() {
+				_, err := c.Submit(context.Background(), simple("r"))
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					accepted++
+				case errors.Is(err, pipeline.ErrDuplicate):
+					duplicates++
+				}
+			})
+		}
+		wg.Wait()
+		if accepted != 1 || duplicates != 31 {
+			t.Fatalf("%d accepted, %d refused", accepted, duplicates)
+		}
+		peers[0].next()
+		peers[0].silent(100 * time.Millisecond)
+	})
+}
+
+func TestWhatKillsAnEngineIsRefusedAndNotSent(t *testing.T) { // P7
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		bad := map[string]func(*codec.Request){
+			"empty id":       func(r *codec.Request) { r.ID = "" },
+			"id is no UTF-8": func(r *codec.Request) { r.ID = "\xff" },
+			"temperature 3":  func(r *codec.Request) { r.Sampling.Temperature = new(3.0) },
+			"no prompt":      func(r *codec.Request) { r.Prompt = nil },
+			"two constraints": func(r *codec.Request) {
+				r.Sampling.StructuredOutputs = &codec.StructuredOutputs{Regex: "a", Grammar: "b"}
+			},
+			"min above max":       func(r *codec.Request) { r.Sampling.MinTokens = 9 },
+			"min above the model": func(r *codec.Request) { r.Sampling.MaxTokens, r.Sampling.MinTokens = 0, 98 },
+		}
+		for name, change := range bad {
+			r := simple("r")
+			change(r)
+			_, err := c.Submit(context.Background(), r)
+			var f *codec.FieldError
+			if !errors.As(err, &f) || f.Field == "" || f.Rule == "" {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		s := submit(t, c, simple("good"))
+		if m := peers[0].next(); m.request.ID != "good" {
+			t.Fatalf("the engine got %q", m.request.ID)
+		}
+		s.Close()
+	})
+}
+
+func TestMaxTokensIsWhatTheModelLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		r := simple("r")
+		r.Sampling = &codec.SamplingParams{MinTokens: 20}
+		submit(t, c, r)
+		if m := peers[0].next(); m.request.Sampling.MaxTokens != 97 || r.Sampling.MaxTokens != 0 {
+			t.Fatalf("sent %d, and the user's is %d", m.request.Sampling.MaxTokens, r.Sampling.MaxTokens)
+		}
+	})
+}
+
+func TestAdmissionWaitsForRoom(t *testing.T) { // L19
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) { c.MaxInFlight = 1 })
+		submit(t, c, simple("a"))
+		peers[0].next()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.Submit(ctx, simple("b")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v", err)
+		}
+		done := make(chan error, 1)
+		go func() { _, err := c.Submit(context.Background(), simple("c")); done <- err }()
+		synctest.Wait()
+		peers[0].rows(row("a", codec.FinishStop))
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
