@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/corepipe/corepipe/bench/sim"
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/pipeline/engine"
+	"github.com/corepipe/corepipe/transport"
+)
+
+// enginesCmd is the command that serves simulated engines.
+type enginesCmd struct {
+	Handshake string        `required:"" placeholder:"ENDPOINT" help:"Where a client waits for engines: tcp://HOST:PORT or ipc://PATH."`
+	Count     int           `placeholder:"N" default:"1" help:"How many engines (${default})."`
+	FirstRank int           `placeholder:"R" help:"Rank of the first one (0)."`
+	Vocab     int           `placeholder:"N" default:"256" help:"Token ids are below it (${default})."`
+	StepTime  time.Duration `placeholder:"DURATION" help:"What a step takes, such as 10ms. Default: no time."`
+	Release   string        `placeholder:"R" help:"vLLM release to speak and to say."`
+	UntilEOF  bool          `name:"until-eof" help:"End when standard input does: with the process that holds the other end of it."`
+}
+
+// maxStep bounds --step-time.
+const maxStep = time.Hour
+
+// Run serves until ctx ends.
+func (c *enginesCmd) Run(ctx context.Context, t terminal) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	network, end, err := newZMQ()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.UntilEOF {
+		go func() { // ends with standard input, or with the process
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
+	engines, err := sim.Start(ctx, sim.Config{
+		Transport: network, Handshake: c.Handshake, Engines: c.Count, FirstRank: c.FirstRank, Release: c.Release,
+		Core: func(int) engine.Core { return &engine.Sim{Vocab: c.Vocab, StepTime: c.StepTime} },
+	})
+	if err != nil {
+		return errors.Join(err, end())
+	}
+	fmt.Fprintf(t.err, "bench: %d simulated engines from rank %d for the client at %s; Ctrl-C ends them\n",
+		c.Count, c.FirstRank, c.Handshake)
+	return errors.Join(engines.Wait(), end())
+}
+
+func (c *enginesCmd) check() error {
+	if e, err := transport.ParseEndpoint(c.Handshake, false); err != nil {
+		return &usageError{"--handshake", err}
+	} else if e.Scheme == "inproc" {
+		return &usageError{"--handshake", fmt.Errorf("%s ends at this process; take ipc or tcp", c.Handshake)}
+	}
+	for _, n := range []struct {
+		flag               string
+		value, least, most int
+	}{
+		{"--first-rank", c.FirstRank, 0, 1<<16 - 1},
+		{"--count", c.Count, 1, 1<<16 - c.FirstRank},
+		{"--vocab", c.Vocab, 1, maxVocab},
+		{"--step-time", int(c.StepTime), 0, int(maxStep)},
+	} {
+		if n.value < n.least || n.value > n.most {
+			return &usageError{n.flag, fmt.Errorf("must be %d to %d, is %d", n.least, n.most, n.value)}
+		}
+	}
+	if c.Release != "" {
+		if _, err := codec.LayoutOf(c.Release); err != nil {
+			return &usageError{"--release", err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/pipeline"
+)
+
+// answer is what a slot learns of one request. A slot uses its own again and again.
+type answer struct {
+	id     string
+	rank   int // -1 when no engine was chosen
+	tokens int
+	first  time.Duration // from before Submit to the first token
+	whole  time.Duration // from before Submit to the end
+	gaps   []gap
+	end    end
+	err    error
+}
+
+// gap is the wait for one output after the first.
+type gap struct {
+	each   time.Duration // the wait divided by the output's tokens
+	tokens int
+}
+
+// end is how a request ended.
+type end uint8
+
+const (
+	endStopped end = iota // with the run's context; counts for nothing
+	endDone
+	endAborted
+	endFailed
+)
+
+// slot is one of the requests that are live at a time: one goroutine.
+type slot struct {
+	*loop
+	answer
+}
+
+// run takes requests from the loop until there are no more.
+func (s *slot) run(ctx context.Context, r *recorder) {
+	for ctx.Err() == nil {
+		i := int(s.next.Add(1)) - 1
+		if i >= s.requests {
+			return
+		}
+		if s.one(ctx, i); s.end != endStopped {
+			r.add(&s.answer)
+			s.ended.Add(1)
+		}
+	}
+}
+
+// one does the i-th request.
+func (s *slot) one(ctx context.Context, i int) {
+	r := s.source.request(i)
+	s.answer = answer{id: r.ID, rank: -1, gaps: s.gaps[:0]}
+	began := time.Now()
+	// Slots watch ctx themselves. One that ends closes its stream, which makes
+	// the room that a Submit may wait for.
+	stream, err := s.on.Submit(context.WithoutCancel(ctx), r)
+	if err != nil {
+		s.end, s.err = endFailed, err
+		return
+	}
+	s.read(ctx, stream, r, began, s.aborts(i))
+	s.rank = stream.Rank()
+	if s.end != endDone {
+		stream.Close() // what the engine still does with it is of no use
+	}
+	if s.end == endFailed && ctx.Err() != nil {
+		s.end = endStopped // the failure may be a part of stopping
+	}
+}
+
+// read takes outputs to the end, or to the first token of a request to be aborted.
+func (s *slot) read(ctx context.Context, stream *pipeline.Stream, r *codec.Request, began time.Time, abort bool) {
+	last, want := began, formula{}
+	if s.verify {
+		want = newFormula(r, s.vocab)
+	}
+	for {
+		out, err := stream.Next(ctx)
+		if err != nil {
+			s.over(err)
+			return
+		}
+		if n := len(out.Tokens); n > 0 {
+			now := time.Now()
+			if s.note(now.Sub(last), n); s.verify {
+				if err := want.check(out.Tokens); err != nil {
+					s.end, s.err = endFailed, err
+					return
+				}
+			}
+			last, s.whole = now, now.Sub(began)
+		}
+		switch {
+		case out.Err != nil:
+			s.end, s.err = endFailed, out.Err
+			return
+		case abort && out.Finish == codec.FinishNone && s.tokens > 0:
+			s.end = endAborted
+			return
+		}
+	}
+}
+
+// note takes n tokens that came wait after what was before them.
+func (s *slot) note(wait time.Duration, n int) {
+	if s.tokens == 0 {
+		s.first = wait
+	} else {
+		s.gaps = append(s.gaps, gap{wait / time.Duration(n), n})
+	}
+	s.tokens += n
+}
+
+// over takes the error that ended the stream.
+func (s *slot) over(err error) {
+	switch {
+	case !errors.Is(err, io.EOF):
+		s.end, s.err = endFailed, err
+	case s.tokens != s.output:
+		s.end, s.err = endFailed, fmt.Errorf("load: request %s ended after %d of %d tokens", s.id, s.tokens, s.output)
+	default:
+		s.end = endDone
+	}
+}
