@@ -24,8 +24,8 @@ func (c *Client) close(ctx context.Context) error {
 	t.abort(ErrClosed, t.all()...)
 	t.failCalls(-1, ErrClosed)
 	t.queue.close()
-	c.stop()
 	t.senders.Wait() // what is queued is sent; a Conn never blocks
+	c.stop()
 	c.closeConns()
 	<-c.ended
 	if failed := c.group.Err(); failed != nil {

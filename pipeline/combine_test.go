@@ -5,6 +5,7 @@ package pipeline_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,10 +81,11 @@ func TestGatherTakesWhatIsQueuedAndDoesNotWait(t *testing.T) {
 func TestParallelKeepsOrderAndBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		running, most := make(chan struct{}, 100), 0
+		running := make(chan struct{}, 4) // blocks for good, and so fails the test, at a fifth
+		var most atomic.Int64
 		got, err := through(t, 12, pipeline.Parallel(4, func(i int) (int, error) {
 			running <- struct{}{}
-			most = max(most, len(running))
+			most.Store(max(most.Load(), int64(len(running))))
 			time.Sleep(time.Duration(13-i) * time.Second) // fake: later ones are faster
 			<-running
 			return i, nil
@@ -91,8 +93,8 @@ func TestParallelKeepsOrderAndBound(t *testing.T) {
 		if err != nil || !slices.IsSorted(got) || len(got) != 12 {
 			t.Fatalf("got %v, %v", got, err)
 		}
-		if most != 4 {
-			t.Fatalf("%d at once, want 4", most)
+		if most.Load() != 4 {
+			t.Fatalf("%d at once, want 4", most.Load())
 		}
 		if d := time.Since(began); d >= 78*time.Second {
 			t.Fatalf("took %v: not parallel", d)

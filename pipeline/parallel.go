@@ -30,6 +30,11 @@ func Parallel[In, Out any](n int, f func(In) (Out, error)) Stage[In, Out] {
 	}
 	return func(ctx context.Context, in <-chan In, out chan<- Out) error {
 		var pending []chan result // in order of arrival; each gets one result
+		defer func() {            // no worker outlives the stage
+			for _, r := range pending {
+				<-r
+			}
+		}()
 		for in != nil || len(pending) > 0 {
 			src := in
 			if len(pending) >= max(n, 1) {
