@@ -28,7 +28,7 @@ func (l *loop) deliver(ctx context.Context, o *codec.Outputs) error {
 		return nil
 	}
 	l.lent = true
-	return l.emit(ctx, 0, o, l.encoded)
+	return l.emit(ctx, result{outputs: o, encoded: l.encoded})
 }
 
 // settle forgets the requests that rows finish.
@@ -77,11 +77,11 @@ func (l *loop) emitParts(ctx context.Context) error {
 		if empty(&l.parts[i]) {
 			continue
 		}
-		var encoded chan<- struct{}
+		r := result{client: i, outputs: &l.parts[i]}
 		if i == last {
-			l.lent, encoded = true, l.encoded
+			l.lent, r.encoded = true, l.encoded
 		}
-		if err := l.emit(ctx, i, &l.parts[i], encoded); err != nil {
+		if err := l.emit(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/pipeline"
@@ -18,6 +19,7 @@ type result struct {
 	// encoded gets a value when outputs is encoded and its memory the core's
 	// again; nil when nobody waits for that.
 	encoded chan<- struct{}
+	method  string // that outputs answers, if it answers one
 }
 
 // packet is an encoded result. One goroutine has it at a time; the send stage
@@ -40,7 +42,7 @@ func (s *server) encode(ctx context.Context, in <-chan result, out chan<- *packe
 			p = new(packet)
 		}
 		p.client = r.client
-		err := p.fill(s.layout, r.outputs)
+		err := p.fill(s.layout, r.outputs, r.method)
 		if r.encoded != nil {
 			r.encoded <- struct{}{} // has room: the core waits for each before the next
 		}
@@ -56,10 +58,10 @@ func (s *server) encode(ctx context.Context, in <-chan result, out chan<- *packe
 
 // fill encodes o. A method's result that cannot be encoded fails its call alone;
 // vLLM's output thread would die.
-func (p *packet) fill(layout *codec.Layout, o *codec.Outputs) (err error) {
+func (p *packet) fill(layout *codec.Layout, o *codec.Outputs, method string) (err error) {
 	p.payload, p.aux, err = layout.AppendOutputs(p.payload[:0], p.aux[:0], o)
 	if u := o.Utility; err != nil && u != nil && !u.Failed() {
-		o.Utility = &codec.UtilityOutput{CallID: u.CallID, Failure: "result cannot be sent: " + err.Error()}
+		o.Utility = &codec.UtilityOutput{CallID: u.CallID, Failure: failure(method, fmt.Errorf("result cannot be sent: %w", err))}
 		p.payload, p.aux, err = layout.AppendOutputs(p.payload[:0], p.aux[:0], o)
 	}
 	p.frames = append(append(p.frames[:0], p.payload), p.aux...)

@@ -78,7 +78,7 @@ func (l *loop) finish(ctx context.Context, client int, reason codec.FinishReason
 	for i, id := range ids {
 		o.Rows[i] = codec.Output{ID: []byte(id), Tokens: []uint32{}, Finish: reason}
 	}
-	return l.emit(ctx, client, o, nil)
+	return l.emit(ctx, result{client: client, outputs: o})
 }
 
 // drop ends requests that their client does not want any more.
@@ -95,6 +95,11 @@ func (l *loop) drop(ids []string) {
 	l.core.Abort(ids)
 }
 
+// failure is vLLM's message.
+func failure(method string, err error) string {
+	return fmt.Sprintf("Call to %s method failed: %v", method, err)
+}
+
 // call answers a utility call.
 func (l *loop) call(ctx context.Context, c *codec.UtilityCall) error {
 	if c.ClientIndex < 0 || c.ClientIndex >= l.clients {
@@ -106,9 +111,9 @@ func (l *loop) call(ctx context.Context, c *codec.UtilityCall) error {
 	if l.closing {
 		u.Failure = "Server shutting down"
 	} else if v, err := l.core.Utility(c.Method, c.Args); err != nil {
-		u.Failure = fmt.Sprintf("Call to %s method failed: %v", c.Method, err)
+		u.Failure = failure(c.Method, err)
 	} else {
 		u.SetResult(v)
 	}
-	return l.emit(ctx, c.ClientIndex, &codec.Outputs{Utility: u}, nil)
+	return l.emit(ctx, result{client: c.ClientIndex, outputs: &codec.Outputs{Utility: u}, method: c.Method})
 }

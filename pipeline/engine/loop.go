@@ -218,7 +218,7 @@ func (l *loop) reclaim(ctx context.Context) error {
 }
 
 // emit sends a message to one client.
-func (l *loop) emit(ctx context.Context, client int, o *codec.Outputs, encoded chan<- struct{}) error {
-	o.Engine, o.Timestamp = l.rank, max(time.Since(l.began), 1).Seconds()
-	return pipeline.Emit(ctx, l.out, result{client, o, encoded})
+func (l *loop) emit(ctx context.Context, r result) error {
+	r.outputs.Engine, r.outputs.Timestamp = l.rank, seconds(time.Since(l.began))
+	return pipeline.Emit(ctx, l.out, r)
 }
