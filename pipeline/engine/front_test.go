@@ -223,3 +223,10 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 
 // pass lets time go by inside a bubble, where it is not waited for.
 func pass(d time.Duration) { time.Sleep(d) }
+
+// ended is a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(nil)
+	return ctx
+}
