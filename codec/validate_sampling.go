@@ -12,7 +12,6 @@ const (
 	maxN              = 16384
 	maxLogprobTokens  = 128
 	defaultMaxTokens  = 16
-	greedyBelow       = 1e-5
 	unlimitedThinking = -1
 )
 
@@ -70,7 +69,7 @@ func checkCounts(s *SamplingParams) (field, rule string) {
 	switch {
 	case s.N < 0 || s.N > maxN:
 		return "n", fmt.Sprintf("must be in [1, %d], is %d", maxN, s.N)
-	case s.N > 1 && s.Temperature != nil && *s.Temperature < greedyBelow:
+	case s.N > 1 && s.Temperature != nil && *s.Temperature == 0:
 		return "n", fmt.Sprintf("must be 1 at temperature 0, is %d", s.N)
 	case s.TopK < -1:
 		return "top_k", fmt.Sprintf("must be at least -1, is %d", s.TopK)
