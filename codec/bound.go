@@ -121,13 +121,9 @@ func (c *cursor) boundList(ptr any) {
 	case *[]uint32:
 		*p = c.tokenList()
 	case *[][]uint32:
-		n := c.array()
-		*p = make([][]uint32, 0, min(n, 64))
-		for range n {
-			*p = append(*p, c.tokenList())
-			if !c.ok() {
-				return
-			}
+		*p = make([][]uint32, c.array())
+		for i := range *p {
+			(*p)[i] = c.tokenList()
 		}
 	case *[]int:
 		*p = make([]int, c.array())
@@ -165,11 +161,9 @@ func (c *cursor) strings() []string {
 	if c.null() {
 		return nil
 	}
-	n := c.array()
-	out := make([]string, 0, min(n, 1024))
-	for range n {
-		out = append(out, c.string())
-		if !c.ok() {
+	out := make([]string, c.array())
+	for i := range out {
+		if out[i] = c.string(); !c.ok() {
 			return nil
 		}
 	}

@@ -16,6 +16,7 @@ type cursor struct {
 	b     []byte
 	at    int
 	aux   [][]byte // tensor frames; index 1 on the wire is the first.
+	owed  int      // values announced and not yet read, see promise.
 	field string   // vLLM's name of what is being read, for the error.
 	why   string   // the first failure, empty while there is none.
 	whyAt int

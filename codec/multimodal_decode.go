@@ -7,12 +7,12 @@ func (c *cursor) features() []MMFeature {
 		return nil
 	}
 	n := c.array()
-	// A feature takes far more memory than its smallest form on the wire.
-	out := make([]MMFeature, 0, min(n, 16))
+	out := make([]MMFeature, 0, min(n, c.left()/smallestFeature+1))
 	for range n {
 		var f MMFeature
+		from := c.at
 		c.record(&f)
-		if !c.ok() {
+		if c.atLeast(from, smallestFeature); !c.ok() {
 			return nil
 		}
 		out = append(out, f)
@@ -53,8 +53,9 @@ func (m mmItems) readFrom(c *cursor) {
 		return
 	}
 	n := c.mapping()
-	*m.p = make([]MMItem, 0, min(n, 16))
+	*m.p = make([]MMItem, 0, min(n, c.left()/smallestRecord+1))
 	for range n {
+		from := c.at
 		item := MMItem{Key: c.string()}
 		for range c.mapping() {
 			switch string(c.key()) {
@@ -66,7 +67,7 @@ func (m mmItems) readFrom(c *cursor) {
 				c.skip()
 			}
 		}
-		if !c.ok() {
+		if c.atLeast(from, smallestRecord); !c.ok() {
 			return
 		}
 		*m.p = append(*m.p, item)
@@ -102,10 +103,10 @@ func (c *cursor) nestedTensors(depth int) any {
 		c.fail("nested too deep")
 		return nil
 	}
-	out := make([]any, 0, min(n, 64))
-	for range n {
-		out = append(out, c.nestedTensors(depth+1))
-		if !c.ok() {
+	out := make([]any, c.promise(n))
+	for i := range out {
+		c.owed--
+		if out[i] = c.nestedTensors(depth + 1); !c.ok() {
 			return nil
 		}
 	}
@@ -119,7 +120,7 @@ func (m mmSlices) appendTo(b []byte) ([]byte, error) { return b, nil }
 
 func (m mmSlices) readFrom(c *cursor) {
 	n := c.array()
-	m.f.Slices = make([]Slice, 0, min(n, 64))
+	m.f.Slices = make([]Slice, 0, min(n, c.left()/4+1))
 	for range n {
 		size := c.array()
 		lead := c.peek()
@@ -138,7 +139,7 @@ func (m mmSlices) readFrom(c *cursor) {
 }
 
 func (c *cursor) sliceGroup(n int) []Slice {
-	out := make([]Slice, 0, min(n, 64))
+	out := make([]Slice, 0, min(n, c.left()/4+1))
 	for range n {
 		out = append(out, c.slice(c.array()))
 		if !c.ok() {

@@ -80,15 +80,29 @@ func (l list[T, P]) readFrom(c *cursor) {
 		return
 	}
 	n := c.array()
-	// Records are larger than their smallest form, so the list grows as it is read.
-	*l.p = make([]T, 0, min(n, 64))
+	*l.p = make([]T, 0, min(n, c.left()/smallestRecord+1))
 	for range n {
 		var v T
+		from := c.at
 		c.record(P(&v))
-		if !c.ok() {
+		if c.atLeast(from, smallestRecord); !c.ok() {
 			return
 		}
 		*l.p = append(*l.p, v)
+	}
+}
+
+// Records take more memory than an empty map takes bytes, so lists of them
+// refuse what is smaller than any that an engine sends.
+const (
+	smallestRecord  = 8
+	smallestFeature = 32
+)
+
+func (c *cursor) atLeast(from, size int) {
+	if c.ok() && c.at-from < size {
+		c.at = from
+		c.fail("record without its keys")
 	}
 }
 
