@@ -128,6 +128,16 @@ func (f *front) add(requests ...*codec.Request) {
 	}
 }
 
+// together adds requests so that one step is the first of all.
+func (f *front) together(requests ...*codec.Request) {
+	f.t.Helper()
+	f.call(codec.UtilityCall{Method: "pause_scheduler", Args: []any{"keep"}})
+	f.add(requests...)
+	f.call(codec.UtilityCall{Method: "resume_scheduler"})
+	f.next()
+	f.next()
+}
+
 func (f *front) abort(ids ...string) {
 	f.t.Helper()
 	f.send([]byte{byte(codec.Abort)}, codec.AppendAbort(nil, ids...))

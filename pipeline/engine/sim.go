@@ -15,8 +15,8 @@ import (
 //
 // Every running request gets one token a step, by the formula of Seed and Token
 // unless a script says otherwise, until max_tokens, a stop token or the end of
-// the text. All outputs of a step are one message. A step of 256 requests costs
-// a few microseconds and no allocation; a request costs three or four.
+// the text. All outputs of a step are one message. A step costs about 20 ns for
+// each running request and no allocation; a request costs five.
 //
 // It has no chunked prefill, prefix cache, priorities, logprobs, structured
 // output, sessions (Resumable) or multi-modal data; a pooling request gets eight

@@ -195,7 +195,7 @@ func TestStops(t *testing.T) {
 func TestStatsAreVLLMs(t *testing.T) {
 	bubble(t, "in every step", func(t *testing.T) {
 		r := serve(t, &engine.Sim{StepTime: time.Second, MaxBatch: 1, KVTokens: 100}, 1)
-		r.add(generate("a", 2), generate("b", 1, 5))
+		r.together(generate("a", 2), generate("b", 1, 5))
 		var got []codec.SchedulerStats
 		var load []codec.Load
 		for range 3 {

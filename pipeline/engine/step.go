@@ -53,7 +53,8 @@ func (s *Sim) generate(active []*run) {
 	vocab := uint32(orDefault(s.Vocab, DefaultVocab))
 	for _, r := range active {
 		first, held := r.done == 0, r.held()
-		row := codec.Output{ID: r.id}
+		s.rows = append(s.rows, codec.Output{ID: r.id})
+		row := &s.rows[len(s.rows)-1]
 		switch {
 		case r.pooling:
 			row.Tokens, row.Finish = []uint32{}, codec.FinishStop
@@ -67,7 +68,7 @@ func (s *Sim) generate(active []*run) {
 			row.Finish = r.finish(row.Tokens[0])
 		}
 		if first || row.Finish != codec.FinishNone {
-			s.rare(r, &row, first)
+			s.rare(r, row, first)
 		}
 		if row.Finish != codec.FinishNone {
 			r.gone = true // leaves the batch when the next one is made up
@@ -75,7 +76,6 @@ func (s *Sim) generate(active []*run) {
 			s.kvUsed -= held
 			delete(s.live, string(r.id))
 		}
-		s.rows = append(s.rows, row)
 	}
 }
 
