@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/transport"
@@ -12,7 +13,7 @@ import (
 
 // check refuses flags that make no sense, alone or together.
 func (c *runCmd) check() error {
-	for _, check := range []func() error{c.checkNumbers, c.checkNames, c.checkAddresses, c.checkTogether} {
+	for _, check := range []func() error{c.checkNumbers, c.checkNames, c.checkAddresses, c.checkTogether, c.checkFile} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -118,4 +119,17 @@ func (c *runCmd) checkTogether() error {
 		}
 	}
 	return nil
+}
+
+// checkFile finds out before the run, not after it, that there is no place for
+// its result.
+func (c *runCmd) checkFile() error {
+	if c.JSON == "" || c.JSON == "-" {
+		return nil
+	}
+	f, err := os.OpenFile(c.JSON, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return &usageError{"--json", err}
+	}
+	return f.Close()
 }

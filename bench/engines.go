@@ -39,14 +39,6 @@ func (c *enginesCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if c.UntilEOF {
-		go func() { // ends with standard input, or with the process
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			cancel()
-		}()
-	}
 	engines, err := sim.Start(ctx, sim.Config{
 		Transport: network, Handshake: c.Handshake, Engines: c.Count, FirstRank: c.FirstRank, Release: c.Release,
 		Core: func(int) engine.Core { return &engine.Sim{Vocab: c.Vocab, StepTime: c.StepTime} },
@@ -56,7 +48,25 @@ func (c *enginesCmd) Run(ctx context.Context, t terminal) error {
 	}
 	fmt.Fprintf(t.err, "bench: %d simulated engines from rank %d for the client at %s; Ctrl-C ends them\n",
 		c.Count, c.FirstRank, c.Handshake)
-	return errors.Join(engines.Wait(), end())
+	select {
+	case <-engines.Done():
+		return errors.Join(engines.Wait(), end())
+	case <-c.eof():
+		return nil // nobody is left to be told anything, so nothing is waited for
+	}
+}
+
+// eof is closed when standard input has ended, if that matters.
+func (c *enginesCmd) eof() <-chan struct{} {
+	if !c.UntilEOF {
+		return nil
+	}
+	over := make(chan struct{})
+	go func() { // ends with standard input, or with the process
+		defer close(over)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}()
+	return over
 }
 
 func (c *enginesCmd) check() error {

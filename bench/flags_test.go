@@ -38,6 +38,7 @@ func TestWrongFlagsAreRefusedByName(t *testing.T) {
 		"two transports, one handshake":     {"--transport ipc,tcp --handshake tcp://127.0.0.1:1", "--transport: takes one"},
 		"two policies, one handshake":       {"--policy round-robin,least-loaded --handshake tcp://127.0.0.1:1", "--policy: takes one"},
 		"the pace of others' engines":       {"--step-time 1ms --handshake tcp://127.0.0.1:1", "--step-time: is of engines"},
+		"a place that is none":              {"--json /nowhere/at/all.json", "--json: open"},
 		"engines for nobody":                {"engines", "--handshake"},
 		"engines at a bad address":          {"engines --handshake tcp://127.0.0.1", "--handshake: transport: endpoint"},
 		"engines in memory":                 {"engines --handshake inproc://x", "--handshake: inproc://x ends at"},

@@ -68,6 +68,7 @@ func (t terminal) fail(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInterrupted):
+		fmt.Fprintf(t.err, "bench: %v\n", errInterrupted)
 		return exitInterrupted
 	case errors.As(err, &usage):
 		fmt.Fprintf(t.err, "bench: %v\n(bench --help lists the flags)\n", err)
