@@ -17,7 +17,7 @@ type LateInteraction struct {
 func (p *LateInteraction) Pick(r Request, engines []Engine) int {
 	switch {
 	case r.QueryKey != "":
-		return int(crc32.ChecksumIEEE([]byte(r.QueryKey)) % uint32(len(engines)))
+		return int(checksum(r.QueryKey) % uint32(len(engines)))
 	case p.Next == nil:
 		return p.rest.Pick(r, engines)
 	default:
@@ -30,4 +30,13 @@ func (p *LateInteraction) Reported(engines []Engine) {
 	if n, ok := p.Next.(Reporter); ok {
 		n.Reported(engines)
 	}
+}
+
+// checksum is crc32.ChecksumIEEE of a string, which it would have to copy.
+func checksum(s string) uint32 {
+	c := ^uint32(0)
+	for i := range len(s) {
+		c = crc32.IEEETable[byte(c)^s[i]] ^ c>>8
+	}
+	return ^c
 }
