@@ -20,9 +20,11 @@ func leftovers(k kit) {
 			k.close(l.from)
 			k.close(l.to)
 		}
-		c := k.open(transport.Socket{Pattern: transport.Dealer, Endpoint: k.freed(), Linger: -1})
-		k.send(c, "", "to nobody")
-		k.close(c)
+		if !k.h.NoReconnect { // such a transport may hold on to who waits for a listener
+			c := k.open(transport.Socket{Pattern: transport.Dealer, Endpoint: k.freed(), Linger: -1})
+			k.send(c, "", "to nobody")
+			k.close(c)
+		}
 	}
 	use() // what the transport and the runtime start once
 	goroutines, descriptors := runtime.NumGoroutine(), countDescriptors()

@@ -122,7 +122,7 @@ func wakePush(k kit) {
 func wakeReply(k kit) {
 	for window := 1; window <= 64; window *= 4 {
 		l := k.connect(route{"", transport.Router, transport.Dealer, true}, nil)
-		n := k.h.Messages / 8
+		n := k.h.Messages / 16
 		credit, echo := make(chan struct{}, window), make(chan []byte, window)
 		k.run(
 			func(ctx context.Context, _ *atomic.Int64) error {

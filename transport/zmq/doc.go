@@ -10,7 +10,13 @@
 // parks in Go's poller on libzmq's own descriptor. A tcp or ipc Conn that is
 // used alone is at about half a microsecond a small message.
 //
+// libzmq handles what happens to a socket inside its owner's calls: a Router
+// lets go of a lost peer's identity, and an XSub repeats its subscriptions to a
+// publisher that came back, only while somebody receives. So keep a goroutine
+// in Recv, and set Handover where peers come back under their old identity.
+//
 // Addresses are tcp (IPv6 in brackets), ipc and inproc. inproc connects Conns
 // of one Transport only, does not reconnect when its listener is opened again,
-// and does not know MaxFrame on the receiving side.
+// and does not know MaxFrame on the receiving side; a Conn that dialled an inproc
+// name nobody listens at keeps a descriptor until the Transport is closed.
 package zmq

@@ -41,7 +41,7 @@ func (c *conn) Recv(ctx context.Context) (transport.Packet, error) {
 // park waits until look has found something. Under recvMu.
 func (c *conn) park(ctx context.Context) error {
 	c.watch(ctx)
-	for {
+	for ctx.Err() == nil {
 		err := c.wait.raw.Read(c.step)
 		if err == nil {
 			return nil
@@ -50,16 +50,16 @@ func (c *conn) park(ctx context.Context) error {
 			return fmt.Errorf("zmq: wait: %w", err)
 		}
 		c.wait.settle()
-		if ctx.Err() != nil {
-			c.mu.Lock()
-			c.parked = false
-			c.mu.Unlock()
-			return context.Cause(ctx)
-		}
 	}
+	c.mu.Lock()
+	c.parked = false
+	c.mu.Unlock()
+	return context.Cause(ctx)
 }
 
-// watch has the context's end poke the receiver. Under recvMu.
+// watch has the context's end poke the receiver. The caller must look at the
+// context after it: all that end before anybody asks for Done share one closed
+// channel, and the second of those is not told from the first. Under recvMu.
 func (c *conn) watch(ctx context.Context) {
 	done := ctx.Done() // channels can be compared, contexts not always
 	if done == c.watched {
