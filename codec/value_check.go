@@ -79,9 +79,9 @@ func checkMap(v reflect.Value, depth int) string {
 	for it := v.MapRange(); it.Next(); {
 		key := it.Key()
 		if key.Kind() == reflect.Interface {
-			key = key.Elem()
+			key = key.Elem() // invalid for nil, Python's None.
 		}
-		if k := key.Kind(); k != reflect.String && (k < reflect.Bool || k > reflect.Float64) {
+		if k := key.Kind(); k != reflect.Invalid && k != reflect.String && (k < reflect.Bool || k > reflect.Float64) {
 			return "has a map key of " + k.String()
 		}
 		if why := checkValue(key, depth+1); why != "" {
