@@ -50,7 +50,7 @@ type Core interface {
 type Mortal interface {
 	// Dead returns nil while the Core lives; else why it died, and whether it
 	// still announces its death (vLLM: ENGINE_CORE_DEAD).
-	Dead() (err error, announced bool) //nolint:revive // the error is the subject
+	Dead() (err error, announced bool)
 }
 
 // Waver is what a Core implements that runs in lockstep with others (MoE).

@@ -52,7 +52,7 @@ func TestSimStepsTakeFakeTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close(t.Context()) //nolint:errcheck // the test has said all
+		defer client.Close(t.Context())
 		began := time.Now()
 		if n := count(t.Context(), client, 5); n != 5 || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("%d tokens in %v, want 5 in 100ms", n, time.Since(began))

@@ -35,12 +35,11 @@ func must(t testing.TB, err error) {
 
 // front is a front end by hand: it binds a client's addresses and speaks frames.
 type front struct {
-	t       *testing.T
-	input   transport.Conn
-	output  transport.Conn
-	peer    string
-	layout  *codec.Layout
-	pending []*codec.Outputs
+	t      *testing.T
+	input  transport.Conn
+	output transport.Conn
+	peer   string
+	layout *codec.Layout
 }
 
 // rig is one engine under Serve with its front ends.
@@ -213,7 +212,7 @@ func generate(id string, n int, prompt ...uint32) *codec.Request {
 // formula gives n tokens as the C mock engine does.
 func formula(r *codec.Request, n int, vocab uint64) []uint32 {
 	h := fnv.New32a()
-	h.Write([]byte(r.ID)) //nolint:errcheck // never fails
+	h.Write([]byte(r.ID))
 	seed := h.Sum32()
 	for _, token := range r.Prompt {
 		seed += token

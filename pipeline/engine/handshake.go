@@ -25,7 +25,7 @@ func (s *server) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer launcher.Close() //nolint:errcheck // said is said
+		defer launcher.Close()
 		if err := s.hello(ctx, launcher); err != nil {
 			return fmt.Errorf("engine: handshake with %s: %w", c.Handshake, err)
 		}

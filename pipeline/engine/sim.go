@@ -183,7 +183,7 @@ func (s *Sim) abortAll() {
 }
 
 // Dead implements Mortal: a script can end a Sim.
-func (s *Sim) Dead() (error, bool) { //nolint:revive // as in Mortal
+func (s *Sim) Dead() (error, bool) {
 	if !s.dead {
 		return nil, false
 	}
