@@ -92,6 +92,7 @@ func (c Config) withDefaults() (Config, error) {
 		{(c.Input == "") != (c.Output == "") && c.Launch == nil, "Output", "is given together with Input"},
 		{c.Buffer < 0, "Buffer", "must not be negative"},
 		{c.MaxInFlight < 0, "MaxInFlight", "must not be negative"},
+		{c.Launch != nil && c.ClientCount > 1, "ClientCount", "goes without Launch, which tells engines of one front end: an output thread dies of a client index it has no address for"},
 		{c.ClientIndex < 0 || c.ClientIndex >= max(c.ClientCount, 1), "ClientIndex", "must be below ClientCount"},
 	} {
 		if r.bad {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/pipeline"
+	"github.com/corepipe/corepipe/pipeline/engine"
 	"github.com/corepipe/corepipe/transport/inproc"
 )
 
@@ -106,6 +107,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"Buffer":      {Transport: net, Buffer: -1},
 		"MaxInFlight": {Transport: net, MaxInFlight: -1},
 		"ClientIndex": {Transport: net, ClientIndex: 1},
+		"ClientCount": {Transport: net, ClientCount: 2, Launch: engine.Cores{}},
 		"Release":     {Transport: net, Release: "new"},
 		"Bind":        {Transport: net, Bind: "ipc:///tmp/x"},
 	} {
