@@ -145,6 +145,7 @@ func TestMemoryIsASmallMultipleOfTheInput(t *testing.T) {
 		"values":            big(nil, "\xc0"),
 		"empty maps":        big(nil, "\x80"),
 		"empty byte arrays": big(nil, "\xc4\x00"),
+		"lists in lists":    claims(n),
 	} {
 		for name, read := range readers {
 			if used := heap(func() { _ = read(l, b) }); used > 80*n {
@@ -152,6 +153,16 @@ func TestMemoryIsASmallMultipleOfTheInput(t *testing.T) {
 			}
 		}
 	}
+}
+
+// claims is lists in lists, each of which announces all bytes that are left.
+func claims(n int) []byte {
+	b := bytes.Repeat([]byte{0xc0}, n)
+	for i := range 60 {
+		left := n - 5*(i+1)
+		copy(b[5*i:], []byte{0xdd, 0, byte(left >> 16), byte(left >> 8), byte(left)})
+	}
+	return b
 }
 
 func TestDecodeErrorsAreShort(t *testing.T) {
