@@ -17,9 +17,8 @@ import (
 
 // builds are the commands under test, each built once.
 type builds struct {
-	directory string
-	plain     func() (string, error) // without cgo
-	zmq       func() (string, error)
+	plain func() (string, error) // without cgo
+	zmq   func() (string, error)
 }
 
 var built builds
@@ -33,9 +32,8 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(directory)
 	built = builds{
-		directory: directory,
-		plain:     sync.OnceValues(func() (string, error) { return build(directory, "plain", "CGO_ENABLED=0") }),
-		zmq:       sync.OnceValues(func() (string, error) { return build(directory, "zmq", "CGO_ENABLED=1", "-tags", "zmq") }),
+		plain: sync.OnceValues(func() (string, error) { return build(directory, "plain", "CGO_ENABLED=0") }),
+		zmq:   sync.OnceValues(func() (string, error) { return build(directory, "zmq", "CGO_ENABLED=1", "-tags", "zmq") }),
 	}
 	return m.Run()
 }
@@ -85,7 +83,7 @@ type running struct {
 func start(t *testing.T, path string, args ...string) *running {
 	t.Helper()
 	r := &running{T: t, Cmd: exec.CommandContext(t.Context(), path, args...)}
-	r.Cmd.Stdout, r.Cmd.Stderr = &r.stdout, &r.stderr
+	r.Stdout, r.Stderr = &r.stdout, &r.stderr
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, client.end(t)) }()
-	progress, clear := newProgress(t, p)
-	defer clear()
+	progress, erase := newProgress(t, p)
+	defer erase()
 	r, err = load.Run(ctx, client, load.Config{
 		Requests: p.Requests, Concurrency: p.Concurrency, PromptTokens: p.PromptTokens, OutputTokens: p.OutputTokens,
 		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, Progress: progress,
@@ -81,8 +81,7 @@ func (p *plan) connect(ctx context.Context, network transport.Transport, engines
 		config.Launch = h
 	}
 	t.Client, err = pipeline.Connect(ctx, config)
-	var failed *engineError
-	if errors.As(context.Cause(ctx), &failed) {
+	if failed := (*engineError)(nil); err != nil && errors.As(context.Cause(ctx), &failed) {
 		return nil, failed // says more than that engines are missing
 	}
 	return t, err

@@ -87,7 +87,7 @@ func TestAnInterruptPrintsWhatWasMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := c.wait()
-	if o.code != 130 || !(o.out == "" || o.decode(t).Interrupted) {
+	if o.code != 130 || o.out != "" && !o.decode(t).Interrupted {
 		t.Errorf("code %d, %s%s", o.code, o.out, o.err)
 	}
 }

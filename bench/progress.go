@@ -10,9 +10,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// newProgress is a bar on standard error if that is a terminal, else nil. clear
+// newProgress is a bar on standard error if that is a terminal, else nil. erase
 // takes it away.
-func newProgress(t terminal, p *plan) (progress func(ended int), clear func()) {
+func newProgress(t terminal, p *plan) (progress func(ended int), erase func()) {
 	if !isTerminal(t.err) {
 		return nil, func() {}
 	}

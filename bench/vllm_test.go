@@ -68,11 +68,7 @@ type vllm struct {
 func newVLLM(t *testing.T) *vllm {
 	e := &vllm{T: t, directory: given(t, "COREPIPE_VLLM")}
 	e.endpoint, e.port = freeTCP(t)
-	sockets, err := os.MkdirTemp("", "bench-vllm-") // t.TempDir is long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(sockets) })
+	sockets := t.TempDir()
 	e.input, e.output = "ipc://"+sockets+"/in", "ipc://"+sockets+"/out"
 	installed, err := filepath.Glob(filepath.Join(e.directory, "lib/python*/site-packages/vllm-*.dist-info"))
 	if err != nil || len(installed) != 1 {
@@ -103,7 +99,7 @@ func (e *vllm) bench(args ...string) outcome {
 func (e *vllm) arguments(args ...string) []string {
 	return append([]string{
 		"--input", e.input, "--output", e.output, "--requests", "200", "--concurrency", "32",
-		"--prompt-tokens", "16", "--output-tokens", "16", "--vocab", "512", "--connect-timeout", "300s", "--json", "-",
+		"--prompt-tokens", "16", "--output-tokens", "16", "--vocab", "512", "--json", "-",
 	}, args...)
 }
 
