@@ -101,13 +101,27 @@ func printable(s string) string {
 	return s
 }
 
-// inMessage names the message in an error from one of its values.
-func inMessage(message string, err error) error {
+// inMessage names the message in a refusal of one of its values.
+func inMessage(message, id string, err error) error {
 	var f *FieldError
-	if errors.As(err, &f) {
-		named := *f
-		named.Message = message
-		return &named
+	if !errors.As(err, &f) {
+		return err
 	}
-	return err
+	named := *f
+	named.Message = message
+	if id != "" {
+		named.ID = cut(id)
+	}
+	return &named
+}
+
+// inField names the field in a refusal of its value; nil stays nil.
+func inField(field string, err error) error {
+	var f *FieldError
+	if err == nil || !errors.As(err, &f) {
+		return err
+	}
+	named := *f
+	named.Field = field
+	return &named
 }

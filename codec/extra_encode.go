@@ -48,9 +48,9 @@ func (e *encoder) extraField(l *Layout, x *Extra, s slot) {
 		}
 		e.nest(list[Event, *Event]{&x.Events})
 	case fKVTransferParams:
-		e.params(x.KVTransferParams)
+		e.params(s.field.String(), x.KVTransferParams)
 	case fECTransferParams:
-		e.params(x.ECTransferParams)
+		e.params(s.field.String(), x.ECTransferParams)
 	case fTraceHeaders:
 		e.b = appendHeaders(e.b, x.TraceHeaders)
 	case fPrefillStats:

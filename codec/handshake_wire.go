@@ -94,7 +94,7 @@ func DecodeReady(payload []byte) (*Ready, error) {
 func appendWhole(dst []byte, message string, r record) ([]byte, error) {
 	b, err := appendRecord(dst, r)
 	if err != nil {
-		return dst, inMessage(message, err)
+		return dst, inMessage(message, "", err)
 	}
 	return b, nil
 }

@@ -22,7 +22,7 @@ func (l *Layout) AppendOutputs(dst []byte, aux [][]byte, o *Outputs) ([]byte, []
 		e.outputsField(l, o, s)
 	}
 	if e.err != nil {
-		return dst, aux, e.err
+		return dst, aux, inMessage("outputs", "", e.err)
 	}
 	return e.b, e.aux, nil
 }

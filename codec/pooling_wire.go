@@ -38,7 +38,7 @@ func (e *encoder) poolingField(p *PoolingParams, s slot) {
 		e.b = appendString(e.b, p.LateInteraction.QueryKey)
 		e.b = appendOptInt(e.b, p.LateInteraction.QueryUses)
 	case fExtraKwargs:
-		e.params(p.ExtraKwargs)
+		e.params("pooling_params.extra_kwargs", p.ExtraKwargs)
 	case fLateChunkingParams:
 		if p.LateChunking == nil {
 			e.b = append(e.b, mNil)

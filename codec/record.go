@@ -113,7 +113,7 @@ func appendRecord(b []byte, r record) ([]byte, error) {
 	var err error
 	for _, f := range all {
 		if b, err = appendBound(appendString(b, f.key), f.ptr); err != nil {
-			return b, err
+			return b, inField(f.key, err)
 		}
 	}
 	return b, nil

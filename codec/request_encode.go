@@ -24,7 +24,7 @@ func (l *Layout) AppendRequest(dst []byte, aux [][]byte, r *Request) ([]byte, []
 		e.requestField(l, r, s)
 	}
 	if e.err != nil {
-		return dst, aux, e.err
+		return dst, aux, inMessage("request", r.ID, e.err)
 	}
 	return e.b, e.aux, nil
 }
@@ -79,7 +79,7 @@ func (e *encoder) requestTail(r *Request, s slot) {
 	case fReasoningEnded:
 		e.b = appendOptBool(e.b, r.ReasoningEnded)
 	case fReasoningParserKwargs:
-		e.params(r.ReasoningParserKwargs)
+		e.params("reasoning_parser_kwargs", r.ReasoningParserKwargs)
 	case fAbortImmediately:
 		e.b = appendBool(e.b, r.AbortImmediately)
 	case fSessionID:
@@ -128,6 +128,7 @@ func (e *encoder) hints(h *KVHints) {
 		e.b = append(e.b, mNil)
 	} else if e.err == nil {
 		e.b, e.err = appendRecord(e.b, h)
+		e.err = inField("kv_hints", e.err)
 	}
 }
 

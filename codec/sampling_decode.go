@@ -36,7 +36,7 @@ func (c *cursor) samplingValue(s *SamplingParams, f binding) {
 			return
 		}
 	case "stop":
-		if lead := c.peek(); lead != mNil && c.isText() {
+		if c.isText() {
 			s.Stop = []string{c.string()}
 			return
 		}

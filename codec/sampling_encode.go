@@ -99,6 +99,7 @@ func (e *encoder) keyRecord(key string, r record) int {
 	e.b = appendString(e.b, key)
 	if e.err == nil {
 		e.b, e.err = appendRecord(e.b, r)
+		e.err = inField(key, e.err)
 	}
 	return 1
 }

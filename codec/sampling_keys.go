@@ -79,7 +79,7 @@ func (e *encoder) samplingRest(s *SamplingParams) (n int) {
 	n += e.keyTokens("allowed_token_ids", s.AllowedTokenIDs)
 	if s.ExtraArgs != nil {
 		e.b = appendString(e.b, "extra_args")
-		e.params(s.ExtraArgs)
+		e.params("extra_args", s.ExtraArgs)
 		n++
 	}
 	n += e.keyStrings("bad_words", s.BadWords)

@@ -41,20 +41,21 @@ func (e *encoder) tensor(t *Tensor) {
 	e.b = appendInt(e.b, len(e.aux)-e.base)
 }
 
-// value appends v of any kind through AppendValue.
-func (e *encoder) value(v any) {
+// value appends v of any kind through AppendValue; an error names the field.
+func (e *encoder) value(field string, v any) {
 	if e.err == nil {
 		e.b, e.err = AppendValue(e.b, v)
+		e.err = inField(field, e.err)
 	}
 }
 
 // params appends a map of any values, nil for nil.
-func (e *encoder) params(m map[string]any) {
+func (e *encoder) params(field string, m map[string]any) {
 	if m == nil {
 		e.b = append(e.b, mNil)
 		return
 	}
-	e.value(m)
+	e.value(field, m)
 }
 
 // tensor reads a tensor or nil. Inline data and data in a frame of its own are

@@ -103,7 +103,7 @@ func (e *encoder) utilityOutput(l *Layout, u *UtilityOutput) {
 		e.b = append(e.b, 0x92, mNil)
 	}
 	if u.raw == nil {
-		e.value(u.value)
+		e.value("utility_output", u.value)
 		return
 	}
 	// The value names its tensor frames by number.

@@ -41,20 +41,22 @@ func promptLength(r *Request) int {
 	return len(r.Prompt)
 }
 
-// checkFloats is written so that NaN fails every comparison.
+// within is false for NaN, which no comparison holds for.
+func within(v, least, most float64) bool { return v >= least && v <= most }
+
 func checkFloats(s *SamplingParams) (field, rule string) {
 	switch {
-	case !(s.PresencePenalty >= -2 && s.PresencePenalty <= 2):
+	case !within(s.PresencePenalty, -2, 2):
 		return "presence_penalty", fmt.Sprintf("must be in [-2, 2], is %v", s.PresencePenalty)
-	case !(s.FrequencyPenalty >= -2 && s.FrequencyPenalty <= 2):
+	case !within(s.FrequencyPenalty, -2, 2):
 		return "frequency_penalty", fmt.Sprintf("must be in [-2, 2], is %v", s.FrequencyPenalty)
-	case s.RepetitionPenalty != nil && !(*s.RepetitionPenalty > 0 && finite(*s.RepetitionPenalty)):
+	case s.RepetitionPenalty != nil && (!finite(*s.RepetitionPenalty) || *s.RepetitionPenalty <= 0):
 		return "repetition_penalty", fmt.Sprintf("must be over 0 and finite, is %v", *s.RepetitionPenalty)
-	case s.Temperature != nil && !(*s.Temperature >= 0 && *s.Temperature <= 2):
+	case s.Temperature != nil && !within(*s.Temperature, 0, 2):
 		return "temperature", fmt.Sprintf("must be in [0, 2], is %v", *s.Temperature)
-	case s.TopP != nil && !(*s.TopP > 0 && *s.TopP <= 1):
+	case s.TopP != nil && (!within(*s.TopP, 0, 1) || *s.TopP == 0):
 		return "top_p", fmt.Sprintf("must be in (0, 1], is %v", *s.TopP)
-	case !(s.MinP >= 0 && s.MinP <= 1):
+	case !within(s.MinP, 0, 1):
 		return "min_p", fmt.Sprintf("must be in [0, 1], is %v", s.MinP)
 	}
 	for id, bias := range s.LogitBias {

@@ -7,7 +7,8 @@ import "encoding/binary"
 // Exclude says whom a start of a wave leaves out. The zero value is nobody.
 type Exclude struct {
 	// Set says that Rank is left out.
-	Set  bool
+	Set bool
+	// Rank is below 65536 where Identity is set.
 	Rank int
 	// Identity says that the rank travels as the engine's two-byte identity, as
 	// vLLM's Python client sends it. An engine compares it with an integer, so
