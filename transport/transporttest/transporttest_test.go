@@ -5,6 +5,7 @@ package transporttest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -166,4 +167,9 @@ func TestSuiteNoticesABrokenTransport(t *testing.T) {
 			}
 		})
 	}
+}
+
+func ExampleCases() {
+	fmt.Println(transporttest.Cases()[0].Name)
+	// Output: packets arrive whole and in order
 }
