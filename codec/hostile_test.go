@@ -53,7 +53,7 @@ func TestEveryPrefixOfEveryMessageIsAnError(t *testing.T) {
 		}
 		// Long frames are cut at every byte of both ends.
 		for n := 1; n < len(f.payload); n++ {
-			if n > 2000 && n < len(f.payload)-2000 {
+			if n > 2000 && n < len(f.payload)-2000 || raceEnabled && n%11 != 0 {
 				continue
 			}
 			for name, read := range readers {

@@ -17,7 +17,8 @@ const maxID = 64 << 10
 // error or not survive: a message that its input thread cannot decode ends that
 // thread without a word, and with it the engine's use to everybody. What only
 // the engine can know, such as the vocabulary's size or the model's length, is
-// not looked at. It walks everything once: about 1 µs for 4096 tokens.
+// not looked at. It walks everything once, about 1 ns a token, and
+// allocates nothing for a request without maps of any values.
 func (r *Request) Validate() error {
 	if err := r.encodable(); err != nil {
 		return err
