@@ -36,8 +36,7 @@ func TestLayoutIsOneForAllItsReleases(t *testing.T) {
 func TestLayoutOfNoReleaseIsAnError(t *testing.T) {
 	for _, release := range []string{"", "v", "dev", "0", "0.9.1", "0.8.5", "-1.2", "999999999999999999999.1"} {
 		_, err := codec.LayoutOf(release)
-		var typed *codec.ReleaseError
-		if !errors.As(err, &typed) {
+		if _, ok := errors.AsType[*codec.ReleaseError](err); !ok {
 			t.Errorf("%q: want a ReleaseError, got %v", release, err)
 		}
 	}

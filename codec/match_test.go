@@ -59,7 +59,7 @@ func fieldOf(v reflect.Value, key string) reflect.Value {
 func match(t *testing.T, path string, want any, got reflect.Value) {
 	t.Helper()
 	for got.IsValid() && (got.Kind() == reflect.Pointer || got.Kind() == reflect.Interface) && !got.IsNil() {
-		if tensor, ok := got.Interface().(*codec.Tensor); ok {
+		if tensor, ok := reflect.TypeAssert[*codec.Tensor](got); ok {
 			matchTensor(t, path, want, tensor)
 			return
 		}
@@ -78,7 +78,7 @@ func match(t *testing.T, path string, want any, got reflect.Value) {
 	case []any:
 		matchList(t, path, want, got)
 	default:
-		if s := text(want); s != show(got) && !(isUnset(got) && defaults[path[strings.LastIndex(path, ".")+1:]] == s) {
+		if s := text(want); s != show(got) && (!isUnset(got) || defaults[path[strings.LastIndex(path, ".")+1:]] != s) {
 			t.Errorf("%s: want %s, got %s", path, s, show(got))
 		}
 	}
@@ -124,7 +124,7 @@ func matchMap(t *testing.T, path string, want map[string]any, got reflect.Value)
 			t.Errorf("%s: want %v, got %s", path, want["$int"], show(got))
 		}
 	case want["$bin"] != nil:
-		if b, _ := got.Interface().([]byte); hex.EncodeToString(b) != want["$bin"] {
+		if b, _ := reflect.TypeAssert[[]byte](got); hex.EncodeToString(b) != want["$bin"] {
 			t.Errorf("%s: want %v, got %v", path, want["$bin"], got)
 		}
 	case want["$slice"] != nil:

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -71,10 +72,8 @@ func (t *Tensor) check() string {
 
 // fills reports whether a shape takes exactly so many bytes, without overflow.
 func fills(shape []int, size, bytes int) bool {
-	for _, n := range shape {
-		if n == 0 {
-			return bytes == 0
-		}
+	if slices.Contains(shape, 0) {
+		return bytes == 0
 	}
 	for _, n := range shape {
 		if n > bytes/size {

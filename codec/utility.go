@@ -35,8 +35,7 @@ func AppendUtility(dst []byte, u *UtilityCall) ([]byte, error) {
 	for i, arg := range u.Args {
 		var err error
 		if b, err = AppendValue(b, arg); err != nil {
-			var f *FieldError
-			if errors.As(err, &f) {
+			if f, ok := errors.AsType[*FieldError](err); ok {
 				return dst, &FieldError{Message: "utility", Field: fmt.Sprintf("%s: args[%d]", printable(u.Method), i), Rule: f.Rule}
 			}
 			return dst, err

@@ -44,8 +44,7 @@ func (g *Group) Wait() error {
 
 // Err is the first failure so far.
 func (g *Group) Err() error {
-	var failed *StageError
-	if errors.As(context.Cause(g.ctx), &failed) {
+	if failed, ok := errors.AsType[*StageError](context.Cause(g.ctx)); ok {
 		return failed
 	}
 	return nil

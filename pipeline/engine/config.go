@@ -56,11 +56,8 @@ const (
 // default, where most of the gain is.
 const buffer = 16
 
-// lingers, as vLLM sets them.
-const (
-	handshakeLinger = 5 * time.Second
-	outputLinger    = 4 * time.Second // for the death notice to get out
-)
+// outputLinger lets the death notice get out, as long as vLLM does.
+const outputLinger = 4 * time.Second
 
 // withDefaults checks c and fills it in.
 func (c Config) withDefaults(core Core) (Config, error) {

@@ -20,7 +20,7 @@ func (s *server) connect(ctx context.Context) error {
 	if c.Handshake != "" {
 		var err error
 		launcher, err = s.open(ctx, transport.Socket{
-			Pattern: transport.Dealer, Endpoint: c.Handshake, Identity: c.identity(), Linger: handshakeLinger,
+			Pattern: transport.Dealer, Endpoint: c.Handshake, Identity: c.identity(),
 		})
 		if err != nil {
 			return err

@@ -195,7 +195,7 @@ func TestTheHandshakeAddressIsResolvedAndInitCarriesTheConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close() //nolint:errcheck // the test has said all
+		defer c.Close()
 		b, _ := codec.AppendHandshake(nil, &codec.Handshake{Status: codec.StatusHello})
 		if err := c.Send(transport.Packet{Frames: [][]byte{b}, Shared: 1}); err != nil {
 			t.Fatal(err)
