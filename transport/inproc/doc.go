@@ -6,7 +6,7 @@
 // exchanged and nothing else; and it runs inside testing/synctest, where delays
 // cost no time.
 //
-// A packet costs a few hundred nanoseconds from Send to Recv, a copy of the
+// A small packet costs well under a microsecond from Send to Recv, a copy of the
 // frames before Packet.Shared, and two allocations. No connection has a
 // goroutine. Queues hold what was sent until it is received; SendQueue bounds
 // them, otherwise memory does.

@@ -9,7 +9,7 @@ import (
 )
 
 // pipe carries packets one way over a link. It has one sender, which holds its
-// own Conn's mu; the fields below the line are under to.mu.
+// own Conn's mu; the fields below the gap are under to.mu.
 type pipe struct {
 	to       *inbox
 	faults   *Faults
@@ -17,7 +17,7 @@ type pipe struct {
 	limit    int    // packets held; 0 is none
 	maxFrame int64  // the receiver's
 
-	arrived func(*transport.Packet) // an XPub's ear for subscriptions, or nil
+	arrived func(transport.Packet) // an XPub's ear for subscriptions, or nil
 	queue   fifo[transport.Packet]  // ready to be received
 	transit fifo[held]              // kept back by a delay or a stall, in order
 	due     time.Time               // of the last one in transit
@@ -31,7 +31,7 @@ type held struct {
 	due    time.Time
 }
 
-// full reports ErrFull ahead of offer. Only the sender adds, so it holds.
+// full reports ErrFull ahead of push. Only the sender adds, so it holds.
 func (p *pipe) full() bool {
 	if p.limit == 0 {
 		return false
@@ -70,7 +70,7 @@ func (p *pipe) push(packet transport.Packet) {
 // deliver puts the packet in the receiver's reach. Under to.mu.
 func (p *pipe) deliver(packet transport.Packet) {
 	if p.arrived != nil {
-		p.arrived(&packet)
+		p.arrived(packet)
 	}
 	if p.queue.push(packet); p.queue.len() == 1 {
 		p.to.ready.push(p)

@@ -33,8 +33,8 @@ type topics struct {
 }
 
 // hear follows a subscription that reaches the XPub.
-func (t *topics) hear(p *transport.Packet) {
-	kind, topic, ok := subscription(p)
+func (t *topics) hear(p transport.Packet) {
+	kind, topic, ok := subscription(&p)
 	if !ok {
 		return
 	}

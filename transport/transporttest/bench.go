@@ -4,9 +4,7 @@ package transporttest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/corepipe/corepipe/transport"
@@ -30,9 +28,11 @@ func Bench(b *testing.B, open func(t testing.TB) Harness) {
 	b.Run("pattern=reply/size=100", func(b *testing.B) { benchReply(b, newKit(b, open(b))) })
 }
 
-// benchFlow bounds what is under way, as the pipeline does.
+// benchFlow bounds what is under way, as the pipeline does: by credit, because a
+// sender that spins on ErrFull takes the Conn from its receiver.
 func benchFlow(b *testing.B, k kit, r route, size int) {
-	l := k.connect(r, func(s *transport.Socket) { s.SendQueue = 1000 })
+	l := k.connect(r, nil)
+	credit := make(chan struct{}, 1000)
 	frame := make([]byte, size)
 	frame[0] = 'x'
 	b.SetBytes(int64(size))
@@ -42,11 +42,8 @@ func benchFlow(b *testing.B, k kit, r route, size int) {
 	go func() {
 		p := transport.Packet{Peer: l.peer, Frames: [][]byte{frame}, Shared: 1}
 		for range b.N {
-			err := l.from.Send(p)
-			for ; errors.Is(err, transport.ErrFull); err = l.from.Send(p) {
-				runtime.Gosched()
-			}
-			if err != nil {
+			credit <- struct{}{}
+			if err := l.from.Send(p); err != nil {
 				failed <- err
 				return
 			}
@@ -57,6 +54,7 @@ func benchFlow(b *testing.B, k kit, r route, size int) {
 		if _, err := l.to.Recv(context.Background()); err != nil {
 			b.Fatal(err)
 		}
+		<-credit
 	}
 	if err := <-failed; err != nil {
 		b.Fatal(err)
