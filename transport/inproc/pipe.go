@@ -18,11 +18,11 @@ type pipe struct {
 	maxFrame int64  // the receiver's
 
 	arrived func(transport.Packet) // an XPub's ear for subscriptions, or nil
-	queue   fifo[transport.Packet]  // ready to be received
-	transit fifo[held]              // kept back by a delay or a stall, in order
-	due     time.Time               // of the last one in transit
-	timer   *time.Timer             // for the first one in transit; nil until a delay is on
-	dead    bool                    // nothing gets in any more
+	queue   fifo[transport.Packet] // ready to be received
+	transit fifo[held]             // kept back by a delay or a stall, in order
+	due     time.Time              // of the last one in transit
+	timer   *time.Timer            // for the first one in transit; nil until a delay is on
+	dead    bool                   // nothing gets in any more
 }
 
 // held is a packet in transit.
