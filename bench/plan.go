@@ -4,8 +4,6 @@ package main
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 
 	"github.com/corepipe/corepipe/policy"
@@ -82,5 +80,6 @@ func (p *plan) bind() string {
 	if err != nil || e.Scheme != "tcp" || e.Any() {
 		return "tcp://127.0.0.1:0"
 	}
-	return "tcp://" + net.JoinHostPort(e.Host, strconv.Itoa(0))
+	e.Port = 0
+	return e.String()
 }

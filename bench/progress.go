@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/cheggaaa/pb/v3"
 )
 
 // newProgress is a bar on standard error if that is a terminal, else nil. erase
@@ -16,12 +16,13 @@ func newProgress(t terminal, p *plan) (progress func(ended int), erase func()) {
 	if !isTerminal(t.err) {
 		return nil, func() {}
 	}
-	bar := progressbar.NewOptions(p.Requests,
-		progressbar.OptionSetWriter(t.err), progressbar.OptionSetDescription(p.transport+" "+p.policy),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("requests"),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(ended int) { _ = bar.Set(ended) }, func() { _ = bar.Clear() }
+	bar := pb.New(p.Requests).SetWriter(t.err).SetTemplate(progressLine).SetRefreshRate(100 * time.Millisecond)
+	bar.Set("what", p.transport+" "+p.policy).Set(pb.CleanOnFinish, true).Start()
+	return func(ended int) { bar.SetCurrent(int64(ended)) }, func() { bar.Finish() }
 }
+
+// progressLine shows what runs, how far it is, and how fast.
+const progressLine = `{{string . "what"}} {{counters . }} {{bar . }} {{speed . "%s requests/s"}} {{rtime . "%s left"}}`
 
 // isTerminal is true of what is shown to somebody while it is written.
 func isTerminal(w io.Writer) bool {

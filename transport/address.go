@@ -5,7 +5,6 @@ package transport
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -63,7 +62,11 @@ func (e Endpoint) Loopback() Endpoint {
 // String puts the address together again.
 func (e Endpoint) String() string {
 	if e.Scheme == "tcp" {
-		return "tcp://" + net.JoinHostPort(e.Host, strconv.Itoa(e.Port))
+		host := e.Host
+		if e.IPv6 {
+			host = "[" + host + "]"
+		}
+		return "tcp://" + host + ":" + strconv.Itoa(e.Port)
 	}
 	return e.Scheme + "://" + e.Path
 }

@@ -124,8 +124,7 @@ func refused(k kit) {
 		"tcp://::1:5000", "ipc://", "inproc://", "ipc:///tmp/" + strings.Repeat("x", 120), "ipc:///tmp/a\x00b",
 	} {
 		_, err := k.h.Transport.Open(context.Background(), transport.Socket{Pattern: transport.Pull, Endpoint: bad, Bind: true})
-		var address *transport.AddressError
-		if !errors.As(err, &address) {
+		if _, ok := errors.AsType[*transport.AddressError](err); !ok {
 			k.Errorf("bind %q: got error %v, want an AddressError", bad, err)
 		}
 	}

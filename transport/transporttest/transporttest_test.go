@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,8 +57,8 @@ func fails(t *testing.T, name string, breaks func(transport.Conn) transport.Conn
 		go func() {
 			defer close(done)
 			defer func() { // as after a test: last opened, first closed
-				for i := len(r.cleanups) - 1; i >= 0; i-- {
-					r.cleanups[i]()
+				for _, v := range slices.Backward(r.cleanups) {
+					v()
 				}
 			}()
 			c.Run(r, transporttest.Harness{

@@ -81,8 +81,7 @@ func TestARegularFileIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := tr.Open(t.Context(), transport.Socket{Pattern: transport.Pull, Endpoint: "ipc://" + path, Bind: true})
-	var address *transport.AddressError
-	if !errors.As(err, &address) {
+	if _, ok := errors.AsType[*transport.AddressError](err); !ok {
 		t.Errorf("bind over a file: got %v, want an AddressError", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
