@@ -39,6 +39,7 @@ func TestASlowReaderGetsEverythingMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
 		s := submit(t, c, simple("r"))
+		peers[0].next()
 		first := row("r", codec.FinishNone, 0)
 		first.SetExtra(&codec.Extra{PrefillStats: &codec.PrefillStats{NumPromptTokens: 3}})
 		peers[0].rows(first)

@@ -26,9 +26,9 @@ type Stream struct {
 	pending []codec.Output  // not read yet, in order; starts in first
 	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
 	owned   bool            // the last pending's Tokens are our own memory
-	detach  func() bool     // stops watching Submit's context; nil when nothing watches
-	ended   bool            // nothing more will come
-	err     error           // why it ended; nil for a finish of the engine's
+	contexts
+	ended bool  // nothing more will come
+	err   error // why it ended; nil for a finish of the engine's
 }
 
 // ID is the request's id.
@@ -54,11 +54,11 @@ func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 		if out, err, ok := s.take(); ok {
 			return out, err
 		}
-		select {
-		case <-s.kick:
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return codec.Output{}, context.Cause(ctx)
 		}
+		s.follow(ctx)
+		<-s.kick
 	}
 }
 
@@ -105,34 +105,16 @@ func (s *Stream) Close() { s.table.abort(ErrAborted, s) }
 func (s *Stream) deliver(o codec.Output, end error) {
 	o.ID = nil // it would keep the whole frame alive
 	s.mu.Lock()
-	var detach func() bool
+	var over contexts
 	if !s.ended {
 		s.merge(o)
 		if o.Finish != codec.FinishNone {
-			s.ended, s.err, detach = true, end, s.detach
+			s.ended, s.err, over = true, end, s.contexts
 		}
 	}
 	s.mu.Unlock()
 	s.wake()
-	if detach != nil {
-		detach()
-	}
-}
-
-// watch closes the stream when ctx ends. It comes after the Add is queued, so
-// that the abort cannot overtake it.
-func (s *Stream) watch(ctx context.Context) {
-	if ctx.Done() == nil {
-		return
-	}
-	s.mu.Lock()
-	detach := context.AfterFunc(ctx, func() { s.table.abort(context.Cause(ctx), s) })
-	s.detach = detach
-	ended := s.ended
-	s.mu.Unlock()
-	if ended {
-		detach()
-	}
+	over.forget()
 }
 
 // merge adds o to the last pending output when both are nothing but tokens.
@@ -166,12 +148,10 @@ func (s *Stream) end(err error) {
 		return
 	}
 	s.ended, s.err = true, err
-	detach := s.detach
+	over := s.contexts
 	s.mu.Unlock()
 	s.wake()
-	if detach != nil {
-		detach()
-	}
+	over.forget()
 }
 
 // wake is lossless: the reader looks before it waits.
