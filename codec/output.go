@@ -2,7 +2,10 @@
 
 package codec
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // Output is what one step gives one request. vLLM: EngineCoreOutput. It is
 // copied into streams and kept at 80 bytes.
@@ -46,6 +49,24 @@ func (o *Output) Extra() (Extra, error) {
 		return *o.extra.typed, nil
 	}
 	return o.extra.decode()
+}
+
+// Detach makes o independent of its message, of which it would otherwise keep all
+// frames alive: what it has is copied, but for tensors in frames of their own,
+// which are its alone. It is for an output that waits to be read.
+func (o *Output) Detach() {
+	o.ID, o.Tokens = slices.Clone(o.ID), slices.Clone(o.Tokens)
+	if o.extra == nil || o.extra.typed != nil {
+		return
+	}
+	r := *o.extra
+	r.b, r.at = slices.Clone(r.b[r.at:]), 0
+	if len(r.aux) == 0 {
+		r.aux = nil // an empty slice holds on to what it was cut from
+	} else if x, err := r.decode(); err == nil {
+		r = rare{typed: &x}
+	}
+	o.extra = &r
 }
 
 // SetExtra sets the rare fields to be encoded; nil or nothing set makes the

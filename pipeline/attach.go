@@ -52,6 +52,9 @@ func pause(ctx context.Context, d time.Duration) error {
 // started notes that the handshake with rank is done.
 func (t *Table) started(rank int) {
 	e := t.ranks[rank]
+	if e == nil {
+		return
+	}
 	e.mu.Lock()
 	e.started = true
 	e.mu.Unlock()
@@ -66,16 +69,12 @@ func (t *Table) usable(handshake bool) (bool, error) {
 	if err := errors.Join(t.broken, t.rejected); err != nil {
 		return false, err
 	}
+	all := true
 	for _, e := range t.engines {
-		e.mu.Lock()
-		state, started, err := e.state, e.started, e.err
-		e.mu.Unlock()
-		if state == EngineDead {
+		if err := e.death(); err != nil {
 			return false, err
 		}
-		if state != EngineReady || handshake && !started {
-			return false, nil
-		}
+		all = all && e.usable(handshake)
 	}
-	return true, nil
+	return all, nil
 }

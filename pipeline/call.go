@@ -5,6 +5,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/corepipe/corepipe/codec"
 )
@@ -15,6 +17,15 @@ type Reply struct {
 	Result any // nil, bool, int64, uint64, float64, string, []byte, []any, map[string]any or map[any]any
 	Err    error
 }
+
+// callFailure is a call that did not get its replies.
+type callFailure struct {
+	method string
+	err    error
+}
+
+func (e *callFailure) Error() string { return "pipeline: call " + e.method + ": " + e.err.Error() }
+func (e *callFailure) Unwrap() error { return e.err }
 
 // ErrFatalCall refuses a utility method that kills an engine without that feature.
 var ErrFatalCall = errors.New("pipeline: call refused: an engine without fault tolerance dies of it (Config.FaultTolerance)")
@@ -30,14 +41,14 @@ func (t *Table) call(ctx context.Context, method string, args []any, ranks []int
 		}
 	}
 	if len(ranks) == 0 {
-		return nil, ErrNoEngine
+		return nil, &callFailure{method, ErrNoEngine}
 	}
 	calls := make([]*Call, 0, len(ranks))
 	for _, rank := range ranks {
 		c, err := t.newCall(rank, method, args)
 		if err != nil {
 			t.forget(calls)
-			return nil, err
+			return nil, &callFailure{method, err}
 		}
 		calls = append(calls, c)
 	}
@@ -52,7 +63,7 @@ func (t *Table) call(ctx context.Context, method string, args []any, ranks []int
 			errs = append(errs, replies[i].Err)
 		case <-ctx.Done():
 			t.forget(calls[i:])
-			return nil, context.Cause(ctx)
+			return replies[:i], &callFailure{method, context.Cause(ctx)}
 		}
 	}
 	return replies, errors.Join(errs...)
@@ -100,7 +111,9 @@ func (t *Table) replied(e *engine, u *codec.UtilityOutput) {
 	case u.Failed():
 		r.Err = &CallError{Rank: e.rank, Method: c.Method, Message: u.Failure}
 	default:
-		r.Result, r.Err = u.Result()
+		if r.Result, r.Err = u.Result(); r.Err != nil {
+			r.Err = &EngineError{e.rank, c.Method, r.Err}
+		}
 	}
 	if !t.reply(u.CallID, r) {
 		t.counts.unknownCalls.Add(1)
@@ -117,17 +130,24 @@ func (t *Table) forget(calls []*Call) {
 	t.notify()
 }
 
-// failCalls fails the calls to rank, or all with -1.
-func (t *Table) failCalls(rank int, err error) {
+// callsTo are the calls to rank that are under way.
+func (t *Table) callsTo(rank int) (calls []*Call) {
 	t.mu.Lock()
-	var lost []*Call
+	defer t.mu.Unlock()
 	for _, c := range t.calls {
-		if rank < 0 || c.Rank == rank {
-			lost = append(lost, c)
+		if c.Rank == rank {
+			calls = append(calls, c)
 		}
 	}
+	return calls
+}
+
+// failCalls fails all calls.
+func (t *Table) failCalls(err error) {
+	t.mu.Lock()
+	calls := slices.Collect(maps.Values(t.calls))
 	t.mu.Unlock()
-	for _, c := range lost {
-		t.reply(c.id, Reply{Rank: c.Rank, Err: err})
+	for _, c := range calls {
+		c.Fail(err)
 	}
 }

@@ -22,6 +22,8 @@ type Client struct {
 
 	input   transport.Conn
 	outputs []Output
+	open    context.Context    // ends when Close begins
+	shut    context.CancelFunc // ends it
 	stop    context.CancelFunc // ends the launcher and the watch
 	ended   chan struct{}      // closed when the pipeline has ended
 
@@ -35,32 +37,60 @@ type Client struct {
 // are live. ctx is also the request's life: when it ends before the stream has,
 // the stream ends with its cause and the engine gets one ABORT.
 //
-// r belongs to the Client until the stream ends and is not changed. Left out,
-// ArrivalTime is now, and Sampling.MaxTokens what the model's length leaves, as
+// r, and all it points to, is the Client's from here on: neither side changes it
+// any more. A resumable request whose id is live is a further chunk of that
+// session: it needs no room, has the session's stream, and its ctx means nothing.
+//
+// Left out, ArrivalTime is now, and Sampling.MaxTokens what the model's length leaves, as
 // vLLM's front end has it. Errors are *RequestError, with a *codec.FieldError
 // for what an engine would choke on, ErrDuplicate, ErrClosed, or ctx's cause.
 // What goes wrong later arrives on the stream. Its id should not be that of a
 // request aborted a moment ago, whose late outputs cannot be told apart.
 func (c *Client) Submit(ctx context.Context, r *codec.Request) (*Stream, error) {
+	if r == nil {
+		return nil, &RequestError{"", "submit", &codec.FieldError{Message: "request", Field: "request", Rule: "must not be nil"}}
+	}
 	if err := c.check(r); err != nil {
 		return nil, &RequestError{r.ID, "submit", err}
 	}
-	if err := c.room.Acquire(ctx, 1); err != nil {
-		return nil, &RequestError{r.ID, "submit", context.Cause(ctx)}
+	if s, ok := c.table.chunk(r); ok {
+		return s, nil
 	}
-	add, s, err := c.table.Admit(r)
+	if err := c.acquire(ctx); err != nil {
+		return nil, &RequestError{r.ID, "submit", err}
+	}
+	add, err := c.table.submit(r, c.vacate)
 	if err != nil || add.again {
-		c.room.Release(1)
+		c.vacate()
 	}
 	if err != nil {
 		return nil, &RequestError{r.ID, "submit", err}
 	}
-	c.table.queue.put(add)
 	if !add.again {
-		s.watch(ctx)
+		add.stream.watch(ctx)
 	}
-	return s, nil
+	return add.stream, nil
 }
+
+// acquire waits for room for one more request, up to ctx or Close.
+func (c *Client) acquire(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c.room.TryAcquire(1) {
+		return nil
+	}
+	either, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.open, func() { cancel(ErrClosed) })()
+	if c.room.Acquire(either, 1) != nil {
+		return context.Cause(either)
+	}
+	return nil
+}
+
+// vacate gives the room of one request back.
+func (c *Client) vacate() { c.room.Release(1) }
 
 // check validates r as it will be sent.
 func (c *Client) check(r *codec.Request) error {
@@ -69,12 +99,8 @@ func (c *Client) check(r *codec.Request) error {
 		return r.Validate()
 	}
 	e := encoder{table: c.table}
-	e.fill(r)
-	if e.sampling.MaxTokens == 0 {
-		return &codec.FieldError{
-			Message: "EngineCoreRequest", Field: "sampling_params.max_tokens", ID: r.ID,
-			Rule: "must be set: the model's length is not known, or the prompt fills it",
-		}
+	if err := e.fill(r); err != nil {
+		return err
 	}
 	return e.request.Validate()
 }
@@ -89,8 +115,9 @@ func (c *Client) Abort(_ context.Context, ids ...string) error {
 // Call calls a utility method (vLLM: EngineCore.<method>) on the engines of the
 // given ranks, or on all that live when there are none, and waits for all
 // replies, which come in the order of the ranks. A reply may take as long as the
-// engine needs to drain. The error joins those of the replies: *CallError when
-// an engine refused, *EngineError when it died.
+// engine needs to drain. args are the Client's for good. The error joins those of
+// the replies: *CallError when an engine refused, *EngineError when it died. When
+// ctx ends first, what has come is returned with its cause.
 func (c *Client) Call(ctx context.Context, method string, args []any, ranks ...int) ([]Reply, error) {
 	if method == "handle_fault_tolerance" && !c.config.FaultTolerance {
 		return nil, ErrFatalCall

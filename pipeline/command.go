@@ -16,12 +16,13 @@ type Command interface {
 	command() // sealed
 }
 
-// Add submits a request. A stage may change the Request before it is encoded;
-// its id stays.
+// Add submits a request; Table.Admit makes it. A stage before encode may put
+// another Request in the place of this one, under the same id.
 type Add struct {
 	Request *codec.Request
 	stream  *Stream
 	again   bool // a further chunk of a session; the stream was there
+	routed  bool // the route stage has had it
 }
 
 // Abort ends requests. Engines skip ids that they do not have.
@@ -32,7 +33,7 @@ type Abort struct {
 	probe *engine
 }
 
-// Call is one utility call to one engine.
+// Call is one utility call to one engine; Client.Call makes it.
 type Call struct {
 	Rank   int
 	Method string
@@ -55,9 +56,16 @@ func (*StartWave) command() {}
 
 // Fail ends the stream with a *RequestError.
 func (a *Add) Fail(err error) {
+	if a.stream == nil {
+		return // nobody's
+	}
 	op := "submit"
 	if o, ok := err.(*opError); ok { //nolint:errorlint // always outermost
 		op, err = o.op, o.err
+	}
+	if a.again { // the engine has the session
+		a.stream.table.abort(&RequestError{ID: a.stream.id, Op: op, Err: err}, a.stream)
+		return
 	}
 	a.stream.fail(op, err)
 }
@@ -84,7 +92,11 @@ func (a *Abort) IDs() []string {
 func (*Abort) Fail(error) {}
 
 // Fail gives the caller err.
-func (c *Call) Fail(err error) { c.table.reply(c.id, Reply{Rank: c.Rank, Err: err}) }
+func (c *Call) Fail(err error) {
+	if c.table != nil {
+		c.table.reply(c.id, Reply{Rank: c.Rank, Err: err})
+	}
+}
 
 // Fail does nothing: nobody waits for a wave.
 func (*StartWave) Fail(error) {}
@@ -99,7 +111,11 @@ type Encoded struct {
 }
 
 // Fail fails the command.
-func (e Encoded) Fail(err error) { e.Command.Fail(err) }
+func (e Encoded) Fail(err error) {
+	if e.Command != nil {
+		e.Command.Fail(err)
+	}
+}
 
 // Routed is a packet for one engine.
 type Routed struct {
@@ -107,11 +123,16 @@ type Routed struct {
 	Rank    int
 	Packet  transport.Packet
 	engine  *engine
+	epoch   uint64 // the engine's when the packet was routed
 	message
 }
 
 // Fail fails the command.
-func (r Routed) Fail(err error) { r.Command.Fail(err) }
+func (r Routed) Fail(err error) {
+	if r.Command != nil {
+		r.Command.Fail(err)
+	}
+}
 
 // Decoded is one message of an engine.
 type Decoded struct {

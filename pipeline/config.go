@@ -45,6 +45,7 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// ProbeInterval is how long an engine that has work may be silent before
 	// the transport is asked whether it is still there. Default 1 s; negative: never.
+	// An engine that is there and silent is waited for: give requests a deadline.
 	ProbeInterval time.Duration
 	StaleAfter    time.Duration // age at which a load report is dropped. Default 10 s
 
@@ -76,6 +77,7 @@ type Launch struct {
 	Init      func(rank int) *codec.Init // what to tell the engine of a managed rank
 	InUse     func(rank int) bool        // the rank's engine is ready; asks the transport whether it is still there
 	Started   func(rank int)             // to be called when a handshake is done
+	Failed    func(rank int, err error)  // to be called when it can never be: Connect returns err
 }
 
 // withDefaults checks c and fills it in.

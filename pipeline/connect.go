@@ -30,7 +30,6 @@ func Connect(ctx context.Context, config Config) (*Client, error) {
 	c.table, err = NewTable(TableConfig{
 		Ranks: config.ranks(), Release: config.Release, Lockstep: config.Lockstep,
 		StaleAfter: config.StaleAfter, ClientIndex: config.ClientIndex, Observer: config.Observer,
-		released: func() { c.room.Release(1) },
 	})
 	if err != nil {
 		return nil, err
@@ -41,6 +40,7 @@ func Connect(ctx context.Context, config Config) (*Client, error) {
 		c.closeConns()
 		return nil, err
 	}
+	c.open, c.shut = context.WithCancel(context.Background())
 	c.start()
 	began := time.Now()
 	err = c.await(ctx)
@@ -134,11 +134,16 @@ func (c *Client) launch(ctx context.Context) error {
 		Transport: c.config.Transport,
 		Ranks:     c.config.ranks(),
 		Init: func(rank int) *codec.Init {
-			input, outputs := c.Addresses()
-			return &codec.Init{Inputs: []string{input}, Outputs: []string{outputs[rank-c.config.FirstRank]}}
+			init := &codec.Init{}
+			if e := c.table.ranks[rank]; e != nil {
+				input, outputs := c.Addresses()
+				init.Inputs, init.Outputs = []string{input}, []string{outputs[e.index]}
+			}
+			return init
 		},
 		InUse:   c.table.inUse,
 		Started: c.table.started,
+		Failed:  func(rank int, err error) { c.table.reject(&EngineError{rank, "handshake", err}) },
 	})
 }
 
@@ -160,11 +165,11 @@ func (c *Client) await(ctx context.Context) error {
 // connectError adds to err which engines are there.
 func (c *Client) connectError(err error, waited time.Duration) error {
 	e := &ConnectError{Waited: waited, Err: err}
-	for _, i := range c.table.Engines() {
-		if i.State == EngineReady {
-			e.Ready = append(e.Ready, i.Rank)
+	for _, engine := range c.table.engines {
+		if engine.usable(c.config.Launch != nil) {
+			e.Ready = append(e.Ready, engine.rank)
 		} else {
-			e.Missing = append(e.Missing, i.Rank)
+			e.Missing = append(e.Missing, engine.rank)
 		}
 	}
 	return e

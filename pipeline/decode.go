@@ -11,7 +11,9 @@ import (
 )
 
 // MaxMalformed is how many messages in a row may be malformed before their
-// engine is given up: its requests would wait for ever for what they lost.
+// engine is given up: its requests would wait for ever for what they lost. A
+// message counts too of which no row can be read. Where several engines share an
+// output address nobody is given up, because nobody can be named.
 const MaxMalformed = 8
 
 // Decode is the stage that decodes the outputs of one engine, or, with rank -1,
@@ -26,20 +28,39 @@ func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
 			if d.Dead = codec.IsDead(p.Frames); !d.Dead {
 				d.Outputs, err = t.layoutAt(rank).DecodeOutputs(p.Frames)
 			}
-			if err != nil {
-				malformed++
-				t.malformed(rank, err)
-				if malformed < MaxMalformed {
-					continue
+			if err == nil {
+				if err := Emit(ctx, out, d); err != nil {
+					return err
 				}
-				d.Dead = true
-				d.Err = fmt.Errorf("%d messages in a row are malformed: %w", malformed, err)
+				err = unreadable(d.Outputs)
+			} else {
+				t.malformed(rank, err)
 			}
-			malformed = 0
+			if err == nil {
+				malformed = 0
+				continue
+			}
+			if malformed++; malformed%MaxMalformed != 0 || rank < 0 {
+				continue
+			}
+			d = Decoded{Rank: rank, Dead: true, Err: fmt.Errorf("%d messages in a row are malformed: %w", malformed, err)}
 			if err := Emit(ctx, out, d); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+// unreadable is why no row of o could be read; nil when one could, or there is none.
+func unreadable(o *codec.Outputs) error {
+	if o == nil || len(o.Rows) == 0 {
+		return nil
+	}
+	for i := range o.Rows {
+		if o.Rows[i].Err == nil {
+			return nil
+		}
+	}
+	return o.Rows[0].Err
 }

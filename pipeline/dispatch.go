@@ -47,12 +47,11 @@ func (d *dispatcher) dispatch(v Decoded) {
 	if u := o.Utility; u != nil {
 		t.replied(e, u)
 	}
+	finished := e.streams(o.Finished) // whose ids these are now, not after their readers went on
 	if len(o.Rows) > 0 {
 		d.rows(e, o.Rows)
 	}
-	if len(o.Finished) > 0 {
-		t.Finish(o.Finished...)
-	}
+	t.finish(finished)
 }
 
 // rows looks all rows up under one lock, then delivers. A stream that finishes
@@ -67,12 +66,15 @@ func (d *dispatcher) rows(e *engine, rows []codec.Output) {
 	for i, s := range d.found {
 		o := &rows[i]
 		switch {
-		case s == nil:
-			d.table.counts.late.Add(1)
 		case o.Err != nil:
 			d.table.counts.badRows.Add(1)
 			d.table.observeDecode(e.rank, o.Err)
+			if s == nil {
+				continue // it does not even say whose it is
+			}
 			d.table.abort(&RequestError{ID: s.id, Op: "decode", Err: o.Err}, s)
+		case s == nil:
+			d.table.counts.late.Add(1)
 		case o.Finish == codec.FinishNone:
 			s.deliver(*o, nil)
 		case d.table.release(s):

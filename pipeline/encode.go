@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/corepipe/corepipe/codec"
@@ -16,13 +17,16 @@ func Encode(t *Table) Stage[Command, Encoded] {
 	return func(ctx context.Context, in <-chan Command, out chan<- Encoded) error {
 		e := encoder{table: t}
 		for c := range in {
+			if c == nil {
+				continue
+			}
 			v, err := e.encode(c)
 			if err != nil {
 				c.Fail(&opError{"encode", err})
 				continue
 			}
 			if err := Emit(ctx, out, v); err != nil {
-				c.Fail(err)
+				v.Fail(err)
 				return err
 			}
 		}
@@ -44,9 +48,12 @@ func (e *encoder) encode(c Command) (Encoded, error) {
 	switch c := c.(type) {
 	case *Add:
 		v.Layout = e.table.common.Load()
-		v.message, err = e.add(c.Request, v.Layout)
+		v.message, err = e.add(c, v.Layout)
 	case *Abort: // by the route stage, which knows whose ids they are
 	case *Call:
+		if c.table == nil {
+			return v, errForged
+		}
 		v.message, err = newMessage(&e.table.buffers, codec.Utility, func(b *buffer) (err error) {
 			b.payload, err = codec.AppendUtility(b.payload, &codec.UtilityCall{
 				ClientIndex: e.table.config.ClientIndex, CallID: c.id, Method: c.Method, Args: c.Args,
@@ -64,8 +71,18 @@ func (e *encoder) encode(c Command) (Encoded, error) {
 
 // add encodes r with what the client adds to it. What an engine would die of is
 // refused here too, because a stage may have changed the request since Submit.
-func (e *encoder) add(r *codec.Request, l *codec.Layout) (message, error) {
-	e.fill(r)
+func (e *encoder) add(a *Add, l *codec.Layout) (message, error) {
+	switch {
+	case a.stream == nil:
+		return message{}, errForged
+	case a.Request == nil || a.Request.ID != a.stream.id:
+		return message{}, &codec.FieldError{
+			Message: "request", Field: "request_id", ID: a.stream.id, Rule: "must stay: the stream is known by it",
+		}
+	}
+	if err := e.fill(a.Request); err != nil {
+		return message{}, err
+	}
 	if err := e.request.Validate(); err != nil {
 		return message{}, err
 	}
@@ -75,8 +92,9 @@ func (e *encoder) add(r *codec.Request, l *codec.Layout) (message, error) {
 	})
 }
 
-// fill makes e.request what is sent for r.
-func (e *encoder) fill(r *codec.Request) {
+// fill makes e.request what is sent for r. It fails when there is no max_tokens to
+// be had: an engine would take none for 16.
+func (e *encoder) fill(r *codec.Request) error {
 	e.request = *r
 	e.request.ClientIndex = e.table.config.ClientIndex
 	if r.ArrivalTime == 0 {
@@ -86,5 +104,15 @@ func (e *encoder) fill(r *codec.Request) {
 		e.sampling = *p
 		e.sampling.MaxTokens = e.table.room(r)
 		e.request.Sampling = &e.sampling
+		if e.sampling.MaxTokens == 0 {
+			return &codec.FieldError{
+				Message: "request", Field: "sampling_params.max_tokens", ID: r.ID,
+				Rule: "must be set: the model's length is not known, or the prompt fills it",
+			}
+		}
 	}
+	return nil
 }
+
+// errForged is a command that no Client and no Table has made.
+var errForged = errors.New("made by hand: Table.Admit and Client.Call make commands")

@@ -3,6 +3,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +22,16 @@ const (
 )
 
 func (s EngineState) String() string {
-	return [...]string{"waiting", "ready", "dead"}[s]
+	switch s {
+	case EngineWaiting:
+		return "waiting"
+	case EngineReady:
+		return "ready"
+	case EngineDead:
+		return "dead"
+	default:
+		return fmt.Sprintf("unknown(%d)", uint8(s))
+	}
 }
 
 // engine is one rank. The Table owns it from start to end; a restarted engine is
@@ -33,7 +43,8 @@ type engine struct {
 
 	mu       sync.Mutex // guards what follows; taken after Table.mu when both are
 	state    EngineState
-	err      error // why it is dead
+	epoch    uint64 // one more at each change of state: whom a packet was meant for
+	err      error  // why it is dead
 	live     map[string]*Stream
 	load     codec.Load
 	loadAt   time.Time // of the last report, or of the start
@@ -60,12 +71,12 @@ func newEngine(rank, index int, layout *codec.Layout, release string) *engine {
 // take makes s one of the engine's live requests, unless it has ended already.
 // It fails when the engine has died meanwhile.
 func (e *engine) take(s *Stream) error {
-	s.engine.Store(e)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state == EngineDead {
 		return e.err
 	}
+	s.engine.Store(e) // before released is read: see Table.release
 	if !s.released.Load() {
 		e.live[s.id] = s
 	}
@@ -79,6 +90,21 @@ func (e *engine) drop(s *Stream) {
 	if e.live[s.id] == s {
 		delete(e.live, s.id)
 	}
+}
+
+// streams are the live ones among ids.
+func (e *engine) streams(ids []string) (out []*Stream) {
+	if len(ids) == 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, id := range ids {
+		if s := e.live[id]; s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // heard notes a message and its load report, if it has one.
@@ -98,6 +124,7 @@ func (e *engine) leave(to EngineState, err error) (from EngineState, lost []*Str
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	from, e.state, e.err = e.state, to, err
+	e.epoch++
 	for _, s := range e.live {
 		lost = append(lost, s)
 	}
@@ -116,6 +143,30 @@ type EngineInfo struct {
 	Age      time.Duration // since the report, or the start when there was none
 	Ready    *codec.Ready  // nil when it said nothing; read-only
 	Err      error         // why it is dead
+}
+
+// death is why the engine is dead; nil when it is not.
+func (e *engine) death() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state == EngineDead {
+		return e.err
+	}
+	return nil
+}
+
+// usable says whether the engine is ready, with its handshake done if it has one.
+func (e *engine) usable(handshake bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state == EngineReady && (e.started || !handshake)
+}
+
+// now is the engine's epoch.
+func (e *engine) now() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.epoch
 }
 
 // is asks for the state alone.

@@ -32,7 +32,7 @@ var (
 // ErrEngineRestarted or a transport's error.
 type EngineError struct {
 	Rank int
-	Op   string // what was under way: "send", "receive", "handshake", "ready"
+	Op   string // what was under way: "handshake", "ready", "route", "send", "receive", or a utility method
 	Err  error
 }
 
@@ -63,7 +63,7 @@ func (e *FinishError) Error() string {
 // RequestError is a failure of one request on its way to an engine.
 type RequestError struct {
 	ID  string
-	Op  string // "submit", "encode", "route", "send", "decode"
+	Op  string // "submit", "encode", "route", "send", "run", "decode"
 	Err error
 }
 
@@ -113,9 +113,12 @@ type ConnectError struct {
 }
 
 func (e *ConnectError) Error() string {
-	return fmt.Sprintf("pipeline: connect: after %v engines %v are ready and %v are missing: %v "+
-		"(loading weights is the usual reason; Config.ConnectTimeout is the limit)",
+	s := fmt.Sprintf("pipeline: connect: after %v engines %v are ready and %v are missing: %v",
 		e.Waited.Round(time.Millisecond), e.Ready, e.Missing, e.Err)
+	if errors.Is(e.Err, errTimeout) {
+		s += " (loading weights is the usual reason; Config.ConnectTimeout is the limit)"
+	}
+	return s
 }
 
 // Unwrap returns the cause.

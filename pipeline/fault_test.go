@@ -94,6 +94,7 @@ func TestTheDeathNoticeOfTheOnlyEngine(t *testing.T) { // F2
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
 		s := submit(t, c, simple("r"))
+		peers[0].next()
 		peers[0].send(peers[0].out, []byte(codec.DeadSentinel), nil) // two frames are none
 		synctest.Wait()
 		if n := c.Counters().Malformed; n != 1 || c.Engines()[0].State != pipeline.EngineReady {
@@ -137,6 +138,7 @@ func TestMalformedMessagesAreCountedAndSkipped(t *testing.T) { // F4
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
 		s := submit(t, c, simple("r"))
+		peers[0].next()
 		for i := range 3 * pipeline.MaxMalformed {
 			if i%pipeline.MaxMalformed != 0 {
 				peers[0].send(peers[0].out, []byte{0xc1, byte(i)})
@@ -170,6 +172,9 @@ func TestARestartedEngineIsUsedAgain(t *testing.T) { // F16, L13
 		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 50})
 		if err := failure(s); !errors.Is(err, pipeline.ErrEngineRestarted) {
 			t.Fatalf("got %v", err)
+		}
+		if m := again.next(); m.kind != codec.Abort || !slices.Equal(m.ids, []string{"old"}) {
+			t.Fatalf("what may have been on its way to the old engine is aborted: got %v %v", m.kind, m.ids)
 		}
 		s = submit(t, c, simple("new"))
 		if m := again.next(); m.kind != codec.Add || m.request.ID != "new" {

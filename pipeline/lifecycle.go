@@ -25,6 +25,7 @@ func (t *Table) Ready(rank int, r *codec.Ready) error {
 		e.layout.Store(l)
 	}
 	restart := &EngineError{rank, "ready", ErrEngineRestarted}
+	calls := t.callsTo(rank)
 	from, lost := e.leave(EngineReady, nil)
 	e.mu.Lock()
 	e.ready, e.suspect = r, false
@@ -33,7 +34,9 @@ func (t *Table) Ready(rank int, r *codec.Ready) error {
 	}
 	e.mu.Unlock()
 	if from == EngineReady {
-		t.lose(e, lost, restart)
+		// What was on its way to the old engine reaches the new one.
+		t.queue.put(&Abort{streams: lost})
+		t.lose(lost, calls, restart)
 	}
 	t.settle()
 	t.observeEngine(e.rank, from, EngineReady, nil)
@@ -75,15 +78,14 @@ func (t *Table) layoutAt(rank int) *codec.Layout {
 // shares its output address said it and did not say who: all are suspects until
 // they speak again or turn out to be gone.
 func (t *Table) died(rank int, cause error) {
-	if rank >= 0 {
-		t.kill(t.ranks[rank], "receive", cause)
+	if len(t.engines) == 1 {
+		rank = t.engines[0].rank
+	}
+	if e := t.ranks[rank]; e != nil {
+		t.kill(e, e.now(), "receive", cause)
 		return
 	}
 	for _, e := range t.engines {
-		if cause != nil || len(t.engines) == 1 {
-			t.kill(e, "receive", cause)
-			continue
-		}
 		e.mu.Lock()
 		e.suspect = true
 		e.mu.Unlock()
@@ -93,16 +95,20 @@ func (t *Table) died(rank int, cause error) {
 
 // unreachable takes a transport's word that an engine is gone. One that was
 // never there is not dead; only the command fails.
-func (t *Table) unreachable(e *engine, c Command, err error) {
-	if e.is(EngineReady) {
-		t.kill(e, "send", err)
+func (t *Table) unreachable(r Routed, err error) {
+	if e := r.engine; e.is(EngineReady) {
+		t.kill(e, r.epoch, "send", err)
 	}
-	c.Fail(&opError{"send", &EngineError{e.rank, "send", err}})
+	r.Fail(&opError{"send", &EngineError{r.Rank, "send", err}})
 }
 
 // kill takes an engine out of use and ends what it had, and the whole group when
-// the engines run in lockstep: the others hang without it.
-func (t *Table) kill(e *engine, op string, cause error) {
+// the engines run in lockstep: the others hang without it. An engine that has
+// become another since epoch is left alone.
+func (t *Table) kill(e *engine, epoch uint64, op string, cause error) {
+	if e.now() != epoch {
+		return
+	}
 	err := &EngineError{e.rank, op, ErrEngineDead}
 	if cause != nil {
 		err.Err = fmt.Errorf("%w: %w", ErrEngineDead, cause)
@@ -111,8 +117,9 @@ func (t *Table) kill(e *engine, op string, cause error) {
 		if o != e && !t.config.Lockstep || o.is(EngineDead) {
 			continue
 		}
+		calls := t.callsTo(o.rank)
 		from, lost := o.leave(EngineDead, err)
-		t.lose(o, lost, err)
+		t.lose(lost, calls, err)
 		t.observeEngine(o.rank, from, EngineDead, err)
 	}
 	t.mu.Lock()
@@ -120,14 +127,16 @@ func (t *Table) kill(e *engine, op string, cause error) {
 	t.mu.Unlock()
 }
 
-// lose ends streams and calls of an engine.
-func (t *Table) lose(e *engine, lost []*Stream, err error) {
+// lose ends streams and calls that went down with an engine.
+func (t *Table) lose(lost []*Stream, calls []*Call, err error) {
 	for _, s := range lost {
 		if t.release(s) {
 			s.end(err)
 		}
 	}
-	t.failCalls(e.rank, err)
+	for _, c := range calls {
+		c.Fail(err)
+	}
 }
 
 // breakDown ends everything for good; nothing is admitted any more.
@@ -135,10 +144,10 @@ func (t *Table) breakDown(err error) {
 	t.refuse(err)
 	for _, s := range t.all() {
 		if t.release(s) {
-			s.end(err)
+			s.end(s.wrap(err))
 		}
 	}
-	t.failCalls(-1, err)
+	t.failCalls(err)
 	t.queue.close()
 }
 

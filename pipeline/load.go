@@ -19,7 +19,7 @@ func (t *Table) snapshot(all, fresh []policy.Engine) (a, f []policy.Engine) {
 			e.mu.Unlock()
 			continue
 		}
-		p := policy.Engine{Rank: e.rank, InFlight: len(e.live), Age: now.Sub(e.loadAt)}
+		p := policy.Engine{Rank: e.rank, Index: e.index, InFlight: len(e.live), Age: now.Sub(e.loadAt)}
 		if p.Stale = p.Age > t.config.StaleAfter; !p.Stale {
 			p.Waiting, p.Running, p.KVUsage = e.load.Waiting, e.load.Running, e.load.KVUsage
 		}

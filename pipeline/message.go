@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/corepipe/corepipe/codec"
 )
@@ -13,12 +14,14 @@ import (
 type message struct {
 	frames [][]byte // type, payload, tensors
 	shared int
-	buffer *buffer // nil once released
+	buffer *buffer // nil when nobody gives it back
+	turn   uint64  // the buffer's when this message was made
 }
 
 // buffer is the memory of one message. One goroutine has it at a time.
 type buffer struct {
-	home    *sync.Pool // where it goes back to
+	home    *sync.Pool    // where it goes back to
+	turn    atomic.Uint64 // one more at each release: a copy of an old message is known by it
 	payload []byte
 	aux     [][]byte
 	frames  [][]byte
@@ -42,16 +45,19 @@ func newMessage(pool *sync.Pool, k codec.Kind, f func(b *buffer) error) (message
 		return message{}, err
 	}
 	b.frames = append(append(b.frames[:0], kinds[k], b.payload), b.aux...)
-	return message{frames: b.frames, shared: 2, buffer: b}, nil
+	return message{frames: b.frames, shared: 2, buffer: b, turn: b.turn.Load()}, nil
 }
+
+// stale says that the memory is somebody else's by now, because a stage has passed
+// the same message on twice.
+func (m *message) stale() bool { return m.buffer != nil && m.buffer.turn.Load() != m.turn }
 
 // release gives the memory back. The message is not used afterwards.
 func (m *message) release() {
 	b := m.buffer
-	if b == nil {
+	if b == nil || !b.turn.CompareAndSwap(m.turn, m.turn+1) {
 		return
 	}
-	m.buffer = nil
 	clear(b.aux[:cap(b.aux)]) // tensors are the user's: do not keep them alive
 	clear(b.frames[:cap(b.frames)])
 	if cap(b.payload) <= maxPooled {

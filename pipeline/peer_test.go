@@ -208,11 +208,16 @@ func wireWith(first pipeline.Stage[pipeline.Command, pipeline.Command]) func(*pi
 		encoded := pipeline.Via(g, "encode", commands, p.Buffer, pipeline.Encode(p.Table))
 		routed := pipeline.Via(g, "route", encoded, p.Buffer, pipeline.Route(p.Policy, p.Table))
 		pipeline.To(g, "send", routed, pipeline.Send(p.Input, p.Table))
-		pipeline.To(g, "register", pipeline.From(g, "ready", p.Buffer, pipeline.Receive(p.Input)), pipeline.Register(p.Table))
-		for _, o := range p.Outputs {
-			packets := pipeline.From(g, "receive", p.Buffer, pipeline.Receive(o.Conn))
-			outputs := pipeline.Via(g, "decode", packets, p.Buffer, pipeline.Decode(p.Table, o.Rank))
-			pipeline.To(g, "dispatch", outputs, pipeline.Dispatch(p.Table))
-		}
+		receiving(g, p)
+	}
+}
+
+// receiving is the half of Wire that receives.
+func receiving(g *pipeline.Group, p pipeline.Parts) {
+	pipeline.To(g, "register", pipeline.From(g, "ready", p.Buffer, pipeline.Receive(p.Input)), pipeline.Register(p.Table))
+	for _, o := range p.Outputs {
+		packets := pipeline.From(g, "receive", p.Buffer, pipeline.Receive(o.Conn))
+		outputs := pipeline.Via(g, "decode", packets, p.Buffer, pipeline.Decode(p.Table, o.Rank))
+		pipeline.To(g, "dispatch", outputs, pipeline.Dispatch(p.Table))
 	}
 }

@@ -20,18 +20,14 @@ type queue struct {
 
 func newQueue() *queue { return &queue{kick: make(chan struct{}, 1)} }
 
-// put is ignored after close, when every stream and call has ended.
+// put is ignored after close: then every stream and call has ended, and none is
+// admitted. It may be called under Table.mu.
 func (q *queue) put(c Command) {
 	q.mu.Lock()
-	closed := q.closed
-	if !closed {
+	if !q.closed {
 		q.commands = append(q.commands, c)
 	}
 	q.mu.Unlock()
-	if closed {
-		c.Fail(ErrClosed)
-		return
-	}
 	q.wake()
 }
 

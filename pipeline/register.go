@@ -25,6 +25,9 @@ func Register(t *Table) Sink[transport.Packet] {
 			}
 			if err != nil {
 				t.reject(&EngineError{rank, "ready", err})
+				if e := t.ranks[rank]; e.is(EngineReady) { // a restart: the old one is gone
+					t.kill(e, e.now(), "ready", err)
+				}
 			}
 		}
 		return nil
@@ -39,7 +42,7 @@ func rankOf(peer string) (int, bool) {
 	return int(peer[0]) | int(peer[1])<<8, true
 }
 
-// reject notes a ready message that cannot be used, for Connect to return.
+// reject notes an engine that cannot be taken in, for Connect to return.
 func (t *Table) reject(err *EngineError) {
 	t.malformed(err.Rank, err)
 	t.mu.Lock()

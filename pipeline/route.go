@@ -45,32 +45,53 @@ type router struct {
 func (r *router) route(v Encoded) error {
 	switch c := v.Command.(type) {
 	case *Add:
-		e, err := r.choose(c)
-		if err == nil {
-			err = r.fit(&v, e)
-		}
-		if err == nil {
-			err = e.take(c.stream)
-		}
-		if err != nil {
-			v.release()
-			c.Fail(&opError{"route", err})
-			return nil
-		}
-		return r.send(v, e)
+		return r.add(v, c)
 	case *Abort:
 		return r.abort(c)
 	case *Call:
 		e := r.table.ranks[c.Rank]
-		if e.is(EngineDead) {
+		err := errForged
+		if e != nil && c.table != nil {
+			err = e.death()
+		}
+		if err != nil {
 			v.release()
-			c.Fail(e.info().Err)
+			c.Fail(err)
 			return nil
 		}
-		return r.send(v, e)
-	default:
+		return r.send(v, e, e.now())
+	case *StartWave:
 		return r.wave(v)
+	default:
+		return nil // not a command
 	}
+}
+
+// add routes a request, once; a stage that passes it on again changes nothing.
+func (r *router) add(v Encoded, a *Add) error {
+	if a.stream == nil || a.routed {
+		return nil // its memory may be the first one's
+	}
+	if a.again && a.stream.released.Load() {
+		v.release()
+		return nil
+	}
+	a.routed = true
+	e, err := r.choose(a)
+	var epoch uint64
+	if err == nil {
+		epoch = e.now()
+		err = r.fit(&v, a, e)
+	}
+	if err == nil {
+		err = e.take(a.stream)
+	}
+	if err != nil {
+		v.release()
+		a.Fail(&opError{"route", err})
+		return nil
+	}
+	return r.send(v, e, epoch)
 }
 
 // choose finds the engine for an add.
@@ -81,11 +102,11 @@ func (r *router) choose(a *Add) (*engine, error) {
 	if pin := a.Request.DataParallelRank; pin != nil {
 		return r.table.pinned(*pin)
 	}
-	r.snapshot()
+	r.candidates, r.fresh = r.table.snapshot(r.candidates[:0], r.fresh[:0])
 	if len(r.candidates) == 0 {
 		return nil, ErrNoEngine
 	}
-	i, err := r.pick(describe(a.Request))
+	i, err := r.pick(describe(a.Request, len(r.table.engines)))
 	switch {
 	case err != nil:
 		return nil, &PolicyError{Engines: len(r.candidates), Err: err}
@@ -97,33 +118,28 @@ func (r *router) choose(a *Add) (*engine, error) {
 	return r.table.ranks[r.candidates[i].Rank], nil
 }
 
-// snapshot collects the load of all engines that are ready.
-func (r *router) snapshot() {
-	r.candidates, r.fresh = r.table.snapshot(r.candidates[:0], r.fresh[:0])
-	if r.reporter != nil && len(r.fresh) > 0 {
-		r.reporter.Reported(r.fresh)
-	}
-}
-
-// pick asks the policy; its panic is the request's alone.
+// pick tells the policy what is new and asks it; its panic is the request's alone.
 func (r *router) pick(q policy.Request) (i int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
+	if r.reporter != nil && len(r.fresh) > 0 {
+		r.reporter.Reported(r.fresh)
+	}
 	return r.policy.Pick(q, r.candidates), nil
 }
 
 // fit encodes an add again if e is of another layout than the fleet.
-func (r *router) fit(v *Encoded, e *engine) error {
+func (r *router) fit(v *Encoded, a *Add, e *engine) error {
 	l := e.layout.Load()
 	if v.Layout == l {
 		return nil
 	}
 	r.table.counts.reencoded.Add(1)
 	again := encoder{table: r.table}
-	m, err := again.add(v.Command.(*Add).Request, l)
+	m, err := again.add(a, l)
 	if err != nil {
 		return err
 	}
@@ -166,7 +182,7 @@ func (r *router) sendAbort(a *Abort, e *engine, ids []string) error {
 	if err != nil {
 		return err
 	}
-	return r.send(Encoded{Command: a, message: m}, e)
+	return r.send(Encoded{Command: a, message: m}, e, e.now())
 }
 
 // wave sends v to every engine that is ready.
@@ -177,24 +193,24 @@ func (r *router) wave(v Encoded) error {
 		}
 		w := v
 		w.buffer = nil // several packets share it, so nobody gives it back
-		if err := r.send(w, e); err != nil {
+		if err := r.send(w, e, e.now()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *router) send(v Encoded, e *engine) error {
+func (r *router) send(v Encoded, e *engine, epoch uint64) error {
 	return r.emit(Routed{
-		Command: v.Command, Rank: e.rank, engine: e, message: v.message,
+		Command: v.Command, Rank: e.rank, engine: e, epoch: epoch, message: v.message,
 		Packet: transport.Packet{Peer: e.peer, Frames: v.frames, Shared: v.shared},
 	})
 }
 
-// describe is what a policy may know of q.
-func describe(q *codec.Request) policy.Request {
+// describe is what a policy may know of q, at a client of so many engines.
+func describe(q *codec.Request, managed int) policy.Request {
 	d := policy.Request{
-		ID: q.ID, Tokens: q.Prompt, Prompt: promptLen(q), Priority: q.Priority,
+		ID: q.ID, Managed: managed, Tokens: q.Prompt, Prompt: promptLen(q), Priority: q.Priority,
 		Session: q.SessionID, CacheSalt: q.CacheSalt,
 	}
 	if q.Sampling != nil {

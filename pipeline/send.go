@@ -10,22 +10,67 @@ import (
 )
 
 // Send is the stage that gives packets to a connection. A command that cannot be
-// sent fails alone; an engine that cannot be reached is dead.
+// sent fails alone; an engine that cannot be reached is dead. Packets for an
+// engine whose queue is full wait here, in order, for up to FullTime, while
+// others pass.
 func Send(conn transport.Conn, t *Table) Sink[Routed] {
-	t.senders.Add(1) // Close waits for what is on its way
-	return func(_ context.Context, in <-chan Routed) error {
-		defer t.senders.Done()
+	t.sending(1) // Close waits for what is on its way
+	return func(ctx context.Context, in <-chan Routed) error {
+		defer t.sending(-1)
+		s := sender{conn: conn, table: t, held: map[*engine]*backlog{}}
 		for r := range in {
-			err := conn.Send(r.Packet)
-			r.release()
-			switch {
-			case err == nil:
-			case errors.Is(err, transport.ErrUnreachable):
-				t.unreachable(r.engine, r.Command, err)
-			default:
-				r.Fail(&opError{"send", &EngineError{r.Rank, "send", err}})
+			s.packet(r)
+			if len(s.held) > 0 && !s.catchUp(ctx, in) {
+				break
 			}
 		}
-		return nil
+		return s.finish(ctx)
 	}
+}
+
+// sending counts the Send stages that Close has to wait for.
+func (t *Table) sending(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.senders += n
+	t.notify()
+}
+
+// sender is the state of one Send stage.
+type sender struct {
+	conn  transport.Conn
+	table *Table
+	held  map[*engine]*backlog // of engines whose queue is full; usually empty
+}
+
+// packet sends r, or holds it behind others of its engine.
+func (s *sender) packet(r Routed) {
+	if r.engine == nil || r.stale() {
+		return // not of a route stage, or passed on twice
+	}
+	if b := s.held[r.engine]; b != nil {
+		b.packets = append(b.packets, r)
+		return
+	}
+	if s.send(r) {
+		return
+	}
+	s.held[r.engine] = newBacklog(r)
+}
+
+// send is false when the engine's queue is full.
+func (s *sender) send(r Routed) bool {
+	err := s.conn.Send(r.Packet)
+	if errors.Is(err, transport.ErrFull) {
+		return false
+	}
+	r.release()
+	switch {
+	case err == nil:
+	case errors.Is(err, transport.ErrUnreachable):
+		s.table.unreachable(r, err)
+	default:
+		r.Fail(&opError{"send", &EngineError{r.Rank, "send", err}})
+	}
+	return true
 }

@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"sync"
@@ -13,14 +14,16 @@ import (
 )
 
 // Stream is the answer to one request. One goroutine reads it. What arrives
-// while nobody reads is merged, 4 bytes a token, so a slow reader costs itself
-// alone and dispatch never waits.
+// while nobody reads is kept: outputs of nothing but tokens are merged, 4 bytes a
+// token, and others (logprobs, …) are copied out of their message. So a slow
+// reader costs itself alone and dispatch never waits.
 type Stream struct {
-	id       string
-	table    *Table
-	engine   atomic.Pointer[engine] // set once by the route stage; nil before
-	released atomic.Bool            // no longer in the Table; set under Table.mu
-	kick     chan struct{}          // one slot: something changed since the reader looked
+	id        string
+	table     *Table
+	engine    atomic.Pointer[engine] // set once by the route stage; nil before
+	released  atomic.Bool            // no longer in the Table; set under Table.mu
+	onRelease func()                 // called once when released; nil for none
+	kick      chan struct{}          // one slot: something changed since the reader looked
 
 	mu      sync.Mutex
 	pending []codec.Output  // not read yet, in order; starts in first
@@ -121,6 +124,9 @@ func (s *Stream) deliver(o codec.Output, end error) {
 func (s *Stream) merge(o codec.Output) {
 	n := len(s.pending)
 	if n == 0 || !o.Plain() || !s.pending[n-1].Plain() {
+		if n > 0 && !o.Plain() {
+			o.Detach() // it may wait for long
+		}
 		s.pending, s.owned = append(s.pending, o), false
 		return
 	}
@@ -138,6 +144,14 @@ func (s *Stream) fail(op string, err error) {
 	if s.table.release(s) {
 		s.end(&RequestError{ID: s.id, Op: op, Err: err})
 	}
+}
+
+// wrap gives the end of a running request its id.
+func (s *Stream) wrap(cause error) error {
+	if r := (*RequestError)(nil); errors.As(cause, &r) {
+		return cause
+	}
+	return &RequestError{ID: s.id, Op: "run", Err: cause}
 }
 
 // end is the end without a finish. The caller has released the stream.

@@ -4,8 +4,6 @@ package pipeline
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +24,7 @@ type Table struct {
 	limit  atomic.Int64                 // the smallest max_model_len seen; 0 when none was
 	counts counters
 
-	senders sync.WaitGroup // Send stages
-	queue   *queue         // where commands go; the Client's source reads it
+	queue *queue // where commands go; the Client's source reads it
 
 	mu       sync.Mutex // guards what follows; before any engine.mu
 	requests map[string]*Stream
@@ -35,7 +32,8 @@ type Table struct {
 	nextCall uint64
 	changed  chan struct{} // closed at the next change of an engine or end of a request; nil when nobody waits
 	broken   error         // why nothing goes on; set once
-	rejected error         // the first ready message that could not be used
+	rejected error         // the first engine that could not be taken in
+	senders  int           // Send stages that have not returned
 }
 
 // TableConfig is what a Table needs; a Client makes it from its Config.
@@ -48,8 +46,6 @@ type TableConfig struct {
 	// ClientIndex is stamped on requests and calls: the output socket that answers.
 	ClientIndex int
 	Observer    any // see Observer
-
-	released func() // called once for each request that has ended
 }
 
 // DefaultStaleAfter is TableConfig.StaleAfter's default.
@@ -91,25 +87,62 @@ func (t *Table) Commands(ctx context.Context, out chan<- Command) error {
 	return t.queue.source(ctx, out)
 }
 
-// Admit makes r a live request: its id is taken until its stream ends. A
+// Admit makes r a live request: its id is taken until its stream ends. The Add is
+// for the caller to bring into a pipeline; a Client does so in Submit. A
 // resumable request's id may be admitted again (a further chunk of one session)
 // and keeps its stream. Errors: ErrDuplicate, or why the pipeline ended.
 func (t *Table) Admit(r *codec.Request) (*Add, *Stream, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	a, err := t.admit(r, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, a.stream, nil
+}
+
+// admit is Admit under mu; released is called when the stream ends.
+func (t *Table) admit(r *codec.Request, released func()) (*Add, error) {
 	if t.broken != nil {
-		return nil, nil, t.broken
+		return nil, t.broken
 	}
 	if s := t.requests[r.ID]; s != nil {
 		if !r.Resumable {
-			return nil, nil, ErrDuplicate
+			return nil, ErrDuplicate
 		}
-		return &Add{Request: r, stream: s, again: true}, s, nil
+		return &Add{Request: r, stream: s, again: true}, nil
 	}
-	s := &Stream{id: r.ID, table: t, kick: make(chan struct{}, 1)}
+	s := &Stream{id: r.ID, table: t, kick: make(chan struct{}, 1), onRelease: released}
 	s.pending = s.first[:0]
 	t.requests[r.ID] = s
-	return &Add{Request: r, stream: s}, s, nil
+	return &Add{Request: r, stream: s}, nil
+}
+
+// submit admits and queues in one step, so that no abort finds the request
+// before it is queued.
+func (t *Table) submit(r *codec.Request, released func()) (*Add, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a, err := t.admit(r, released)
+	if err == nil {
+		t.queue.put(a)
+	}
+	return a, err
+}
+
+// chunk submits r if it continues a live session.
+func (t *Table) chunk(r *codec.Request) (*Stream, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !r.Resumable || t.requests[r.ID] == nil {
+		return nil, false
+	}
+	a, err := t.admit(r, nil)
+	if err != nil {
+		return nil, false
+	}
+	t.queue.put(a)
+	return a.stream, true
 }
 
 // release takes s out of the Table; only the first call returns true.
@@ -126,8 +159,8 @@ func (t *Table) release(s *Stream) bool {
 	if e := s.engine.Load(); e != nil {
 		e.drop(s)
 	}
-	if t.config.released != nil {
-		t.config.released()
+	if s.onRelease != nil {
+		s.onRelease()
 	}
 	return true
 }
@@ -161,48 +194,6 @@ func (t *Table) wait(ctx context.Context, done func() bool) error {
 	}
 }
 
-// abort ends the streams that still run, and tells their engines.
-func (t *Table) abort(cause error, streams ...*Stream) {
-	streams = slices.DeleteFunc(streams, func(s *Stream) bool { return !t.release(s) })
-	if len(streams) == 0 {
-		return
-	}
-	for _, s := range streams {
-		s.end(cause)
-	}
-	t.queue.put(&Abort{streams: streams})
-}
-
-// streams are the live ones among ids.
-func (t *Table) streams(ids []string) []*Stream {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := make([]*Stream, 0, len(ids))
-	for _, id := range ids {
-		if s := t.requests[id]; s != nil {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// all are the live streams.
-func (t *Table) all() []*Stream {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Collect(maps.Values(t.requests))
-}
-
-// Finish ends the accounting of requests that their engine has finished without
-// an output. Unknown ids are ignored.
-func (t *Table) Finish(ids ...string) {
-	for _, s := range t.streams(ids) {
-		if t.release(s) {
-			s.end(&FinishError{ID: s.id, Rank: s.Rank(), Reason: codec.FinishAbort})
-		}
-	}
-}
-
 // Engines tells what is known of each engine, in managed order.
 func (t *Table) Engines() []EngineInfo {
 	out := make([]EngineInfo, len(t.engines))
@@ -210,28 +201,4 @@ func (t *Table) Engines() []EngineInfo {
 		out[i] = e.info()
 	}
 	return out
-}
-
-// counters are the Table's own, each counted where the thing happens.
-type counters struct {
-	malformed, badRows, late, strangers, reencoded, unknownCalls atomic.Uint64
-}
-
-// Counters count what was survived since the start.
-type Counters struct {
-	Malformed uint64 // messages that could not be decoded
-	BadRows   uint64 // outputs that could not be decoded; their request failed
-	Late      uint64 // outputs of requests that had ended
-	Strangers uint64 // messages of an identity that is not managed
-	Reencoded uint64 // requests encoded again for an engine of another layout
-	Calls     uint64 // replies nobody waits for
-}
-
-// Counters reads all counters.
-func (t *Table) Counters() Counters {
-	c := &t.counts
-	return Counters{
-		c.malformed.Load(), c.badRows.Load(), c.late.Load(),
-		c.strangers.Load(), c.reencoded.Load(), c.unknownCalls.Load(),
-	}
 }

@@ -56,7 +56,7 @@ func (t *Table) callsByRank() map[int]int {
 // a later call knows better.
 func (t *Table) inUse(rank int) bool {
 	e := t.ranks[rank]
-	if !e.is(EngineReady) {
+	if e == nil || !e.is(EngineReady) {
 		return false
 	}
 	t.queue.put(&Abort{probe: e})

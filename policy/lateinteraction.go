@@ -7,7 +7,8 @@ import "hash/crc32"
 // LateInteraction keeps the requests of one late-interaction query on one
 // engine, where its cached query embedding is, as vLLM does (vLLM:
 // get_late_interaction_engine_index), and leaves every other request to Next.
-// With no Next it goes round robin over the rest.
+// With no Next it goes round robin over the rest. While a query's engine is dead
+// the next one that lives stands in for it; the other queries stay where they are.
 type LateInteraction struct {
 	Next Policy
 	rest RoundRobin
@@ -17,7 +18,7 @@ type LateInteraction struct {
 func (p *LateInteraction) Pick(r Request, engines []Engine) int {
 	switch {
 	case r.QueryKey != "":
-		return int(checksum(r.QueryKey) % uint32(len(engines)))
+		return home(r, engines)
 	case p.Next == nil:
 		return p.rest.Pick(r, engines)
 	default:
@@ -30,6 +31,21 @@ func (p *LateInteraction) Reported(engines []Engine) {
 	if n, ok := p.Next.(Reporter); ok {
 		n.Reported(engines)
 	}
+}
+
+// home is the engine of a key, or the first one after it that can be chosen.
+func home(r Request, engines []Engine) int {
+	if r.Managed == 0 {
+		return int(checksum(r.QueryKey) % uint32(len(engines)))
+	}
+	at := int(checksum(r.QueryKey) % uint32(r.Managed))
+	best, far := 0, r.Managed
+	for i := range engines {
+		if d := (engines[i].Index - at + r.Managed) % r.Managed; d < far {
+			best, far = i, d
+		}
+	}
+	return best
 }
 
 // checksum is crc32.ChecksumIEEE of a string, which it would have to copy.

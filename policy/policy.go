@@ -39,12 +39,14 @@ type Request struct {
 	Session   string   // vLLM: EngineCoreRequest.session_id
 	CacheSalt string   // vLLM: EngineCoreRequest.cache_salt
 	QueryKey  string   // late-interaction key of a mode that binds to an engine
+	Managed   int      // how many engines the client has, dead ones included; 0: those that Pick gets
 }
 
 // Engine is one candidate's load. Waiting, Running and KVUsage are what it, or
 // the coordinator, reported last; they are zero when the report is Stale.
 type Engine struct {
 	Rank     int
+	Index    int           // among all the client has, dead ones included
 	Waiting  int           // requests queued in the engine
 	Running  int           // requests in its batch
 	InFlight int           // our own requests on it, exact at any time

@@ -117,6 +117,32 @@ func TestLateInteractionBindsAQuery(t *testing.T) {
 	}
 }
 
+func TestADeadEngineMovesItsOwnQueriesAlone(t *testing.T) {
+	p := &policy.LateInteraction{}
+	var all []policy.Engine
+	for i := range 4 {
+		all = append(all, policy.Engine{Rank: 10 + i, Index: i})
+	}
+	without := slices.Delete(slices.Clone(all), 1, 2)
+	moved := 0
+	for i := range 100 {
+		r := policy.Request{QueryKey: fmt.Sprint("query", i), Managed: 4}
+		before, after := all[p.Pick(r, all)], without[p.Pick(r, without)]
+		if before.Index != 1 && after.Rank != before.Rank {
+			t.Fatalf("%s moved from rank %d to %d", r.QueryKey, before.Rank, after.Rank)
+		}
+		if before.Index == 1 {
+			moved++
+			if after.Index != 2 {
+				t.Fatalf("%s went to index %d, want the next one", r.QueryKey, after.Index)
+			}
+		}
+	}
+	if moved == 0 {
+		t.Fatal("no query was at home there")
+	}
+}
+
 func TestAChoiceAllocatesNothing(t *testing.T) {
 	e := engines(64)
 	for name, p := range map[string]policy.Policy{

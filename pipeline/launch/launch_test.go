@@ -140,10 +140,10 @@ func TestHashesMustAgree(t *testing.T) {
 			say(t, net, string([]byte{byte(i), 0}), codec.Handshake{Status: codec.StatusHello},
 				codec.Handshake{Status: codec.StatusReady, ParallelConfigHash: hash})
 		}
-		c := config(net, r, 2)
-		c.ConnectTimeout = time.Second
-		if _, err := pipeline.Connect(t.Context(), c); err == nil || !r.has(launch.ErrHash) {
-			t.Fatalf("got %v, refused %v", err, r.errs)
+		began := time.Now()
+		_, err := pipeline.Connect(t.Context(), config(net, r, 2))
+		if !errors.Is(err, launch.ErrHash) || !r.has(launch.ErrHash) || time.Since(began) > time.Second {
+			t.Fatalf("got %v after %v, refused %v", err, time.Since(began), r.errs)
 		}
 	})
 }

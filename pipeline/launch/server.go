@@ -19,7 +19,7 @@ type server struct {
 	conn   transport.Conn
 	met    map[int]bool  // ranks that have said HELLO and not yet READY
 	held   map[int]hello // HELLOs of ranks that seem to be in use
-	hash   string        // the first engine's; empty outside data parallel
+	hash   *string       // the first engine's; empty outside data parallel
 }
 
 // hello is a HELLO that waits until its rank is free.
@@ -102,10 +102,11 @@ func (s *server) ready(rank int, m *codec.Handshake) error {
 	if !s.met[rank] {
 		return ErrOrder
 	}
-	if s.hash == "" {
-		s.hash = m.ParallelConfigHash
+	if s.hash == nil {
+		s.hash = &m.ParallelConfigHash
 	}
-	if m.ParallelConfigHash != s.hash {
+	if m.ParallelConfigHash != *s.hash {
+		s.launch.Failed(rank, ErrHash) // it will never fit: no use in waiting for it
 		return ErrHash
 	}
 	delete(s.met, rank)

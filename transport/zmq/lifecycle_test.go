@@ -60,3 +60,13 @@ func TestTransportCloseNamesOpenConnections(t *testing.T) {
 		t.Errorf("open after close: got %v, want ErrClosed", err)
 	}
 }
+
+func TestATransportMadeByHandIsAnError(t *testing.T) {
+	var none zmq.Transport
+	if _, err := none.Open(t.Context(), transport.Socket{Pattern: transport.Pull, Endpoint: "tcp://127.0.0.1:0", Bind: true}); err == nil {
+		t.Error("it opens")
+	}
+	if err := none.Close(); err == nil {
+		t.Error("it closes")
+	}
+}

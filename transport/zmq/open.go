@@ -34,6 +34,9 @@ func (t *Transport) Open(ctx context.Context, s transport.Socket) (transport.Con
 	s = s.Filled()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.zctx == nil {
+		return nil, fmt.Errorf("zmq: open %s: %w", s.Endpoint, errMadeByHand)
+	}
 	if t.closed {
 		return nil, fmt.Errorf("zmq: open %s: transport: %w", s.Endpoint, transport.ErrClosed)
 	}

@@ -5,6 +5,7 @@
 package zmq
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func (e *TermError) Error() string {
 	return fmt.Sprintf("zmq: context not ended after %v", e.Waited)
 }
 
+// errMadeByHand is a Transport without a context.
+var errMadeByHand = errors.New("a Transport is made by New")
+
 // New makes a context with two I/O threads. They start with the first Open.
 func New() (*Transport, error) {
 	zctx, err := zmq4.NewContext()
@@ -74,6 +78,9 @@ func New() (*Transport, error) {
 // Linger is over; a *TermError tells that libzmq took a second more than that.
 // A second Close waits for the first.
 func (t *Transport) Close() error {
+	if t.zctx == nil {
+		return errMadeByHand
+	}
 	t.mu.Lock()
 	if len(t.conns) > 0 {
 		e := &OpenError{}
