@@ -55,7 +55,7 @@ func Filter[T any](keep func(T) bool) Stage[T, T] {
 
 // Gather is a stage that hands on what is queued as one slice of at most limit
 // values. It waits for the first value only, so it adds no delay. It saves the
-// next stage most of its channel's cost: 350 ns an item at limit 1, 50 at 64.
+// next stage most of its channel's cost: 210 ns an item at limit 1, 110 at 64.
 // Each slice is a new allocation and the reader's.
 func Gather[T any](limit int) Stage[T, []T] {
 	return func(ctx context.Context, in <-chan T, out chan<- []T) error {

@@ -18,7 +18,7 @@ const MaxMalformed = 8
 
 // Decode is the stage that decodes the outputs of one engine, or, with rank -1,
 // of all engines that share an output address. A malformed message is counted
-// and skipped. 256 requests of a token each cost about 6 µs and 4 allocations.
+// and skipped. 256 requests of a token each cost about 20 µs and 3 allocations.
 func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
 	return func(ctx context.Context, in <-chan transport.Packet, out chan<- Decoded) error {
 		malformed := 0

@@ -11,8 +11,10 @@
 //
 // # Cost
 //
-// The six stages together cost about 0.3 µs an item, a tenth of one ZeroMQ
-// message. What grows with tokens is decode and dispatch, with requests encode and
-// route, with engines route's snapshot; nothing grows with the number of live
-// streams but memory.
+// Measured on two shared cores, where a message over ipc takes 2 µs: the six stages
+// by themselves 0.4 µs an item; a request of 128 tokens 1.3 µs to encode and 1.5 µs
+// to route (50 ns more for each further engine); a step of 256 requests 25 µs to
+// decode and dispatch, 0.1 µs each, with 4 allocations. The reader's wake-up costs
+// more than all of that: about 1 µs for each output that is waited for. Nothing
+// grows with the number of live streams but memory. bench_test.go measures it.
 package pipeline

@@ -124,7 +124,7 @@ func replay(t *testing.T, s trace) {
 }
 
 // readyTable has n engines of ranks 0 to n-1 that are ready.
-func readyTable(t *testing.T, n int) *pipeline.Table {
+func readyTable(t testing.TB, n int) *pipeline.Table {
 	t.Helper()
 	ranks := make([]int, n)
 	for i := range ranks {
@@ -142,7 +142,7 @@ func readyTable(t *testing.T, n int) *pipeline.Table {
 	return table
 }
 
-func defaultLayout(t *testing.T) *codec.Layout {
+func defaultLayout(t testing.TB) *codec.Layout {
 	t.Helper()
 	l, err := codec.LayoutOf(codec.DefaultRelease)
 	if err != nil {
