@@ -74,6 +74,28 @@ func TestAFullQueueDelaysItsOwnEngineAlone(t *testing.T) { // F3, F12
 	})
 }
 
+func TestARestartedEngineGetsNothingThatWasForTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &jam{peer: "\x00\x00"}
+		c, peers, net := connect(t, 1, func(c *pipeline.Config) { j.Transport, c.Transport = c.Transport, j })
+		j.on.Store(true)
+		old := submit(t, c, simple("old"))
+		synctest.Wait()
+		peers[0].send(peers[0].out, []byte(codec.DeadSentinel))
+		if err := failure(old); !errors.Is(err, pipeline.ErrEngineDead) {
+			t.Fatalf("got %v", err)
+		}
+		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 100})
+		synctest.Wait()
+		j.on.Store(false)
+		s := submit(t, c, simple("new"))
+		if m := again.next(); m.kind != codec.Add || m.request.ID != "new" {
+			t.Fatalf("the new engine got %v of %v", m.kind, m.request)
+		}
+		survives(t, again, s)
+	})
+}
+
 func TestAQueueThatStaysFullFailsWhatWaits(t *testing.T) { // F11
 	synctest.Test(t, func(t *testing.T) {
 		j := &jam{peer: "\x00\x00"}

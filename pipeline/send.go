@@ -60,6 +60,11 @@ func (s *sender) packet(r Routed) {
 
 // send is false when the engine's queue is full.
 func (s *sender) send(r Routed) bool {
+	if _, abort := r.Command.(*Abort); !abort && r.engine.now() != r.epoch {
+		r.release() // it was for an engine that has died since; another of its rank may be there
+		r.Fail(&opError{"send", &EngineError{r.Rank, "send", ErrEngineRestarted}})
+		return true
+	}
 	err := s.conn.Send(r.Packet)
 	if errors.Is(err, transport.ErrFull) {
 		return false

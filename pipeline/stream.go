@@ -50,8 +50,8 @@ func (s *Stream) Rank() int {
 // after which Next returns io.EOF, or a *FinishError if the engine did not
 // finish the request as asked. ID is left out. ctx bounds this wait alone: the
 // request goes on when it ends. Other errors end the stream and are returned
-// ever after: ErrAborted, *RequestError, *EngineError, ErrClosed, or the cause
-// of Submit's context.
+// ever after: an *EngineError, or a *RequestError around ErrAborted, ErrClosed,
+// the cause of Submit's context, or what went wrong on the way.
 func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 	for {
 		if out, err, ok := s.take(); ok {
