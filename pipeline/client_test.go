@@ -5,6 +5,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/pipeline"
+	"github.com/corepipe/corepipe/policy"
 )
 
 func TestARequestGoesThroughAllStages(t *testing.T) {
@@ -57,6 +59,48 @@ func TestASlowReaderGetsEverythingMerged(t *testing.T) {
 		o, err = s.Next(t.Context())
 		if err != nil || o.Finish != codec.FinishStop || !slices.Equal(o.Tokens, want[1:]) {
 			t.Fatalf("the rest came as %+v, %v", o, err)
+		}
+	})
+}
+
+func TestTheEndOfAReadersContextEndsItsWaitAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1)
+		s := submit(t, c, simple("r"))
+		peers[0].next()
+		for range 2 { // with another context each time
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			began := time.Now()
+			if _, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Fatalf("got %v after %v", err, time.Since(began))
+			}
+			cancel()
+		}
+		survives(t, peers[0], s)
+	})
+}
+
+func TestThePolicySeesReportsUntilTheyAreStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen policy.Engine
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
+			c.StaleAfter = 5 * time.Second
+			c.Policy = policy.Func(func(_ policy.Request, e []policy.Engine) int { seen = e[0]; return 0 })
+		})
+		o := codec.Outputs{Timestamp: 1}
+		o.SetStats(&codec.SchedulerStats{NumRunning: 3, NumWaiting: 2, KVCacheUsage: 0.5})
+		peers[0].put(o)
+		synctest.Wait()
+		for _, want := range []policy.Engine{
+			{Waiting: 2, Running: 3, KVUsage: 0.5},
+			{InFlight: 1, Age: 6 * time.Second, Stale: true},
+		} {
+			submit(t, c, simple(fmt.Sprint("r", want.InFlight)))
+			peers[0].next()
+			if seen != want {
+				t.Fatalf("saw %+v, want %+v", seen, want)
+			}
+			time.Sleep(6 * time.Second) // fake
 		}
 	})
 }

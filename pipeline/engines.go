@@ -128,7 +128,6 @@ func (e *engine) leave(to EngineState, err error) (from EngineState, lost []*Str
 	for _, s := range e.live {
 		lost = append(lost, s)
 	}
-	clear(e.live)
 	e.load, e.loadAt = codec.Load{}, time.Now()
 	return from, lost
 }

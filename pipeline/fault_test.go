@@ -122,6 +122,29 @@ func TestADeathNoticeOnASharedAddressFailsOnlyWhoIsGone(t *testing.T) {
 	})
 }
 
+func TestSuspectsAreAskedAfterUntilTheySpeak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 2) // with nothing to do
+		peers[0].send(peers[0].out, []byte(codec.DeadSentinel))
+		for range 3 {
+			if m := peers[1].any(); m.kind != codec.Abort || len(m.ids) != 0 {
+				t.Fatalf("got %v %v", m.kind, m.ids)
+			}
+		}
+		peers[1].put(codec.Outputs{Timestamp: 1})
+		synctest.Wait()
+		peers[1].silent(time.Minute)
+		if c.Engines()[0].State != pipeline.EngineReady {
+			t.Fatal("it was given up while it was there")
+		}
+		_, _ = peers[0].in.Close(), peers[0].out.Close()
+		time.Sleep(3 * time.Second) // fake
+		if e := c.Engines(); e[0].State != pipeline.EngineDead || e[1].State != pipeline.EngineReady {
+			t.Fatalf("engines are %v and %v", e[0].State, e[1].State)
+		}
+	})
+}
+
 func TestALockstepGroupEndsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, peers, streams := twoOnTwo(t, func(c *pipeline.Config) { c.Lockstep = true })

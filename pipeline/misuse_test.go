@@ -103,6 +103,27 @@ func TestAStageMayNotChangeTheID(t *testing.T) {
 	})
 }
 
+func TestWhatAStageMakesFatalIsRefusedBeforeItIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
+			c.Wire = wireWith(pipeline.Tap(func(v pipeline.Command) {
+				if a, ok := v.(*pipeline.Add); ok {
+					r := *a.Request
+					r.Sampling = &codec.SamplingParams{MaxTokens: 1, Temperature: new(3.0)}
+					a.Request = &r
+				}
+			}))
+		})
+		err := failure(submit(t, c, simple("r")))
+		var f *codec.FieldError
+		var r *pipeline.RequestError
+		if !errors.As(err, &f) || f.Field != "temperature" || !errors.As(err, &r) || r.Op != "encode" {
+			t.Fatalf("got %v", err)
+		}
+		peers[0].silent(time.Second)
+	})
+}
+
 func TestMaxTokensAreNeverLeftOutOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
