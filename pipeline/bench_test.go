@@ -37,7 +37,7 @@ func BenchmarkStages(b *testing.B) {
 					c = pipeline.Via(g, "stage", c, 16, stage)
 				}
 				pipeline.To(g, "sink", c, func(_ context.Context, in <-chan int) error {
-					for range in { //nolint:revive // counted by being read
+					for range in {
 					}
 					return nil
 				})
@@ -56,7 +56,7 @@ func BenchmarkGather(b *testing.B) {
 			g := pipeline.NewGroup(b.Context())
 			in := pipeline.From(g, "source", 64, numbers(b.N))
 			pipeline.To(g, "sink", pipeline.Via(g, "gather", in, 64, pipeline.Gather[int](limit)), func(_ context.Context, in <-chan []int) error {
-				for range in { //nolint:revive // counted by being read
+				for range in {
 				}
 				return nil
 			})
