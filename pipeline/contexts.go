@@ -39,7 +39,9 @@ func (s *Stream) watch(ctx context.Context) {
 
 // follow has the end of ctx wake the reader. A reader keeps to one context, so
 // this registers once a stream, where a select would pay at every token, and on
-// a channel that all streams share.
+// a channel that all streams share. The caller must look at the context after it:
+// all that end before anybody asks for Done share one closed channel, so that the
+// second of those is not told from the first.
 func (s *Stream) follow(ctx context.Context) {
 	done := ctx.Done()
 	s.mu.Lock()

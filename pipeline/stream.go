@@ -57,10 +57,10 @@ func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 		if out, err, ok := s.take(); ok {
 			return out, err
 		}
+		s.follow(ctx)
 		if ctx.Err() != nil {
 			return codec.Output{}, context.Cause(ctx)
 		}
-		s.follow(ctx)
 		<-s.kick
 	}
 }
