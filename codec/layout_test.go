@@ -81,3 +81,17 @@ func TestGeneratedTablesAreUpToDate(t *testing.T) {
 		t.Error("layout_gen.go is stale: run go generate")
 	}
 }
+
+func TestAnIdentityIsTheRankInTwoBytes(t *testing.T) {
+	for rank, identity := range map[int]string{0: "\x00\x00", 1: "\x01\x00", 256: "\x00\x01", codec.MaxRank: "\xff\xff"} {
+		got, ok := codec.RankOf(identity)
+		if codec.Identity(rank) != identity || got != rank || !ok {
+			t.Errorf("%d: got %q, and back %d, %v", rank, codec.Identity(rank), got, ok)
+		}
+	}
+	for _, none := range []string{"", "a", "abc"} {
+		if _, ok := codec.RankOf(none); ok {
+			t.Errorf("%q is taken for an identity", none)
+		}
+	}
+}

@@ -76,6 +76,14 @@ type KVAction struct {
 	Payload map[string]any // never nil on the wire.
 }
 
+// PromptLen is the length of the prompt in tokens, given as tokens or embeddings.
+func (r *Request) PromptLen() int {
+	if r.Prompt == nil && r.PromptEmbeds != nil && len(r.PromptEmbeds.Shape) > 0 {
+		return r.PromptEmbeds.Shape[0]
+	}
+	return len(r.Prompt)
+}
+
 // LoRARequest names an adapter. vLLM: LoRARequest. On the wire it takes four
 // elements unless one of the bools is set: their position differs by release.
 type LoRARequest struct {

@@ -20,9 +20,9 @@ func checkSampling(r *Request) (field, rule string) {
 	if s == nil {
 		return "", ""
 	}
-	if s.RoutedExpertsPromptStart < 0 || s.RoutedExpertsPromptStart > promptLength(r) {
+	if s.RoutedExpertsPromptStart < 0 || s.RoutedExpertsPromptStart > r.PromptLen() {
 		return "routed_experts_prompt_start", fmt.Sprintf("must be in [0, %d], is %d",
-			promptLength(r), s.RoutedExpertsPromptStart)
+			r.PromptLen(), s.RoutedExpertsPromptStart)
 	}
 	for _, check := range [...]func(*SamplingParams) (field, rule string){
 		checkFloats, checkCounts, checkLengths, checkStops, checkLogprobs, checkStructured, checkRepetition,
@@ -32,13 +32,6 @@ func checkSampling(r *Request) (field, rule string) {
 		}
 	}
 	return "", ""
-}
-
-func promptLength(r *Request) int {
-	if r.Prompt == nil && r.PromptEmbeds != nil && len(r.PromptEmbeds.Shape) > 0 {
-		return r.PromptEmbeds.Shape[0]
-	}
-	return len(r.Prompt)
 }
 
 // within is false for NaN, which no comparison holds for.

@@ -2,13 +2,11 @@
 
 package codec
 
-import "encoding/binary"
-
 // Exclude says whom a start of a wave leaves out. The zero value is nobody.
 type Exclude struct {
 	// Set says that Rank is left out.
 	Set bool
-	// Rank is below 65536 where Identity is set.
+	// Rank is at most MaxRank where Identity is set.
 	Rank int
 	// Identity says that the rank travels as the engine's two-byte identity, as
 	// vLLM's Python client sends it. An engine compares it with an integer, so
@@ -24,7 +22,7 @@ func appendExclude(b []byte, x Exclude) []byte {
 	case !x.Set:
 		return append(b, mNil)
 	case x.Identity:
-		return binary.LittleEndian.AppendUint16(append(b, mBin8, 2), uint16(x.Rank))
+		return append(append(b, mBin8, 2), Identity(x.Rank)...)
 	}
 	return appendInt(b, x.Rank)
 }
@@ -37,13 +35,13 @@ func (c *cursor) exclude() Exclude {
 		return ExcludeRank(c.int())
 	}
 	at := c.at
-	id := c.blob()
-	if len(id) != 2 {
+	rank, ok := RankOf(string(c.blob()))
+	if !ok {
 		c.at = at
 		c.fail("identity of two bytes expected")
 		return Exclude{}
 	}
-	return Exclude{Set: true, Rank: int(binary.LittleEndian.Uint16(id)), Identity: true}
+	return Exclude{Set: true, Rank: rank, Identity: true}
 }
 
 // AppendStartWave appends the payload of a START_DP_WAVE message: [wave, whom

@@ -3,6 +3,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -80,6 +81,8 @@ type Launch struct {
 	Failed    func(rank int, err error)  // to be called when it can never be: Connect returns err
 }
 
+const rankRule = "ranks are 0 to 65535: an identity has 2 bytes"
+
 // withDefaults checks c and fills it in.
 func (c Config) withDefaults() (Config, error) {
 	for _, r := range []struct {
@@ -88,7 +91,7 @@ func (c Config) withDefaults() (Config, error) {
 	}{
 		{c.Transport == nil, "Transport", "is required"},
 		{c.Engines < 0, "Engines", "must be 1 or more"},
-		{c.FirstRank < 0 || c.FirstRank+max(c.Engines, 1) > 1<<16, "FirstRank", "ranks are 0 to 65535: an identity has 2 bytes"},
+		{c.FirstRank < 0 || c.FirstRank+max(c.Engines, 1) > codec.MaxRank+1, "FirstRank", rankRule},
 		{c.Attach && c.Launch != nil, "Attach", "goes without Launch: engines shake hands once in their life"},
 		{c.Attach && (c.Input == "" || c.Output == ""), "Attach", "needs Input and Output, which the engines know already"},
 		{(c.Input == "") != (c.Output == "") && c.Launch == nil, "Output", "is given together with Input"},
@@ -108,19 +111,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Policy == nil {
 		c.Policy = &policy.LateInteraction{Next: &policy.LeastLoaded{ClientIndex: c.ClientIndex, ClientCount: c.ClientCount}}
 	}
-	setDefault(&c.Buffer, DefaultBuffer)
-	setDefault(&c.MaxInFlight, DefaultMaxInFlight)
-	setDefault(&c.ConnectTimeout, DefaultConnectTimeout)
-	setDefault(&c.ProbeInterval, DefaultProbeInterval)
-	setDefault(&c.Bind, "ipc")
+	c.Buffer = cmp.Or(c.Buffer, DefaultBuffer)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, DefaultMaxInFlight)
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, DefaultConnectTimeout)
+	c.ProbeInterval = cmp.Or(c.ProbeInterval, DefaultProbeInterval)
+	c.Bind = cmp.Or(c.Bind, "ipc")
 	return c, nil
-}
-
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // ranks are the managed ones.

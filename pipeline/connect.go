@@ -136,8 +136,8 @@ func (c *Client) launch(ctx context.Context) error {
 		Init: func(rank int) *codec.Init {
 			init := &codec.Init{}
 			if e := c.table.ranks[rank]; e != nil {
-				input, outputs := c.Addresses()
-				init.Inputs, init.Outputs = []string{input}, []string{outputs[e.index]}
+				init.Inputs = []string{c.input.Endpoint()}
+				init.Outputs = []string{c.output(e.index).Conn.Endpoint()}
 			}
 			return init
 		},

@@ -39,7 +39,7 @@ func (s EngineState) String() string {
 type engine struct {
 	rank  int
 	index int    // among the managed ranks
-	peer  string // identity: rank, 2 bytes little-endian
+	peer  string // its identity
 
 	mu       sync.Mutex // guards what follows; taken after Table.mu when both are
 	state    EngineState
@@ -61,26 +61,26 @@ type engine struct {
 func newEngine(rank, index int, layout *codec.Layout, release string) *engine {
 	now := time.Now()
 	e := &engine{
-		rank: rank, index: index, peer: string([]byte{byte(rank), byte(rank >> 8)}),
+		rank: rank, index: index, peer: codec.Identity(rank),
 		live: map[string]*Stream{}, release: release, loadAt: now, heardAt: now,
 	}
 	e.layout.Store(layout)
 	return e
 }
 
-// take makes s one of the engine's live requests, unless it has ended already.
-// It fails when the engine has died meanwhile.
-func (e *engine) take(s *Stream) error {
+// take makes s one of the engine's live requests, unless it has ended already,
+// and says in which epoch. It fails when the engine has died meanwhile.
+func (e *engine) take(s *Stream) (epoch uint64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state == EngineDead {
-		return e.err
+		return 0, e.err
 	}
 	s.engine.Store(e) // before released is read: see Table.release
 	if !s.released.Load() {
 		e.live[s.id] = s
 	}
-	return nil
+	return e.epoch, nil
 }
 
 // drop forgets s. A later request of the same id is left alone.

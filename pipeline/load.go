@@ -72,13 +72,5 @@ func (t *Table) pinned(pin int) (*engine, error) {
 // max_tokens: what the model's length leaves. It is 0 when that is not known or
 // the prompt leaves nothing.
 func (t *Table) room(r *codec.Request) int {
-	return max(int(t.limit.Load())-promptLen(r), 0)
-}
-
-// promptLen is in tokens.
-func promptLen(r *codec.Request) int {
-	if r.Prompt == nil && r.PromptEmbeds != nil && len(r.PromptEmbeds.Shape) > 0 {
-		return r.PromptEmbeds.Shape[0]
-	}
-	return len(r.Prompt)
+	return max(int(t.limit.Load())-r.PromptLen(), 0)
 }

@@ -84,17 +84,22 @@ func TestCommandsMadeByHandHurtNobody(t *testing.T) {
 	})
 }
 
+// rewriting has a stage that puts a changed copy in the place of each request.
+func rewriting(change func(r *codec.Request)) func(*pipeline.Config) {
+	return func(c *pipeline.Config) {
+		c.Wire = wireWith(pipeline.Tap(func(v pipeline.Command) {
+			if a, ok := v.(*pipeline.Add); ok {
+				r := *a.Request
+				change(&r)
+				a.Request = &r
+			}
+		}))
+	}
+}
+
 func TestAStageMayNotChangeTheID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
-			c.Wire = wireWith(pipeline.Tap(func(v pipeline.Command) {
-				if a, ok := v.(*pipeline.Add); ok {
-					r := *a.Request
-					r.ID += "-1"
-					a.Request = &r
-				}
-			}))
-		})
+		c, peers, _ := connect(t, 1, rewriting(func(r *codec.Request) { r.ID += "-1" }))
 		var f *codec.FieldError
 		if err := failure(submit(t, c, simple("r"))); !errors.As(err, &f) || f.Field != "request_id" {
 			t.Fatalf("got %v", err)
@@ -105,15 +110,7 @@ func TestAStageMayNotChangeTheID(t *testing.T) {
 
 func TestWhatAStageMakesFatalIsRefusedBeforeItIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
-			c.Wire = wireWith(pipeline.Tap(func(v pipeline.Command) {
-				if a, ok := v.(*pipeline.Add); ok {
-					r := *a.Request
-					r.Sampling = &codec.SamplingParams{MaxTokens: 1, Temperature: new(3.0)}
-					a.Request = &r
-				}
-			}))
-		})
+		c, peers, _ := connect(t, 1, rewriting(func(r *codec.Request) { r.Sampling = &codec.SamplingParams{MaxTokens: 1, Temperature: new(3.0)} }))
 		err := failure(submit(t, c, simple("r")))
 		var f *codec.FieldError
 		var r *pipeline.RequestError
@@ -126,15 +123,7 @@ func TestWhatAStageMakesFatalIsRefusedBeforeItIsSent(t *testing.T) {
 
 func TestMaxTokensAreNeverLeftOutOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, peers, _ := connect(t, 1, func(c *pipeline.Config) {
-			c.Wire = wireWith(pipeline.Tap(func(v pipeline.Command) {
-				if a, ok := v.(*pipeline.Add); ok {
-					r := *a.Request
-					r.Prompt = make([]uint32, 100) // all that the model holds
-					a.Request = &r
-				}
-			}))
-		})
+		c, peers, _ := connect(t, 1, rewriting(func(r *codec.Request) { r.Prompt = make([]uint32, 100) })) // all that the model holds
 		r := simple("r")
 		r.Sampling = &codec.SamplingParams{}
 		var f *codec.FieldError

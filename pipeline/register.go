@@ -14,7 +14,7 @@ import (
 func Register(t *Table) Sink[transport.Packet] {
 	return func(_ context.Context, in <-chan transport.Packet) error {
 		for p := range in {
-			rank, ok := rankOf(p.Peer)
+			rank, ok := codec.RankOf(p.Peer)
 			if !ok || t.ranks[rank] == nil || len(p.Frames) == 0 {
 				t.counts.strangers.Add(1)
 				continue
@@ -32,14 +32,6 @@ func Register(t *Table) Sink[transport.Packet] {
 		}
 		return nil
 	}
-}
-
-// rankOf reads an engine's identity.
-func rankOf(peer string) (int, bool) {
-	if len(peer) != 2 {
-		return 0, false
-	}
-	return int(peer[0]) | int(peer[1])<<8, true
 }
 
 // reject notes an engine that cannot be taken in, for Connect to return.

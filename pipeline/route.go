@@ -78,13 +78,12 @@ func (r *router) add(v Encoded, a *Add) error {
 	}
 	a.routed = true
 	e, err := r.choose(a)
-	var epoch uint64
 	if err == nil {
-		epoch = e.now()
 		err = r.fit(&v, a, e)
 	}
+	var epoch uint64
 	if err == nil {
-		err = e.take(a.stream)
+		epoch, err = e.take(a.stream)
 	}
 	if err != nil {
 		v.release()
@@ -210,7 +209,7 @@ func (r *router) send(v Encoded, e *engine, epoch uint64) error {
 // describe is what a policy may know of q, at a client of so many engines.
 func describe(q *codec.Request, managed int) policy.Request {
 	d := policy.Request{
-		ID: q.ID, Managed: managed, Tokens: q.Prompt, Prompt: promptLen(q), Priority: q.Priority,
+		ID: q.ID, Managed: managed, Tokens: q.Prompt, Prompt: q.PromptLen(), Priority: q.Priority,
 		Session: q.SessionID, CacheSalt: q.CacheSalt,
 	}
 	if q.Sampling != nil {

@@ -3,6 +3,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -53,14 +54,8 @@ const DefaultStaleAfter = 10 * time.Second
 
 // NewTable makes a Table for the given ranks, all waiting for their engine.
 func NewTable(c TableConfig) (*Table, error) {
-	if c.StaleAfter == 0 {
-		c.StaleAfter = DefaultStaleAfter
-	}
-	release := c.Release
-	if release == "" {
-		release = codec.DefaultRelease
-	}
-	layout, err := codec.LayoutOf(release)
+	c.StaleAfter = cmp.Or(c.StaleAfter, DefaultStaleAfter)
+	layout, err := codec.LayoutOf(cmp.Or(c.Release, codec.DefaultRelease))
 	if err != nil {
 		return nil, &ConfigError{"Release", err.Error()}
 	}
@@ -70,8 +65,8 @@ func NewTable(c TableConfig) (*Table, error) {
 	}
 	t.common.Store(layout)
 	for i, rank := range c.Ranks {
-		if rank < 0 || rank > 0xffff {
-			return nil, &ConfigError{"FirstRank", "ranks are 0 to 65535: an identity has 2 bytes"}
+		if rank < 0 || rank > codec.MaxRank {
+			return nil, &ConfigError{"FirstRank", rankRule}
 		}
 		if t.ranks[rank] != nil {
 			return nil, &ConfigError{"Ranks", "each rank once"}

@@ -30,26 +30,16 @@ func (c *Client) watch(ctx context.Context) error {
 
 // probe asks after engines that were not heard since the given time.
 func (t *Table) probe(since time.Time) {
-	calls := t.callsByRank()
 	for _, e := range t.engines {
+		called := len(t.callsTo(e.rank)) > 0
 		e.mu.Lock()
-		busy := len(e.live) > 0 || calls[e.rank] > 0
+		busy := called || len(e.live) > 0
 		ask := e.state == EngineReady && (e.suspect || busy && e.heardAt.Before(since))
 		e.mu.Unlock()
 		if ask {
 			t.queue.put(&Abort{probe: e})
 		}
 	}
-}
-
-func (t *Table) callsByRank() map[int]int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := map[int]int{}
-	for _, c := range t.calls {
-		n[c.Rank]++
-	}
-	return n
 }
 
 // inUse says whether the engine of rank is ready, and has it asked after, so that

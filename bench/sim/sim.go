@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/pipeline/engine"
 	"github.com/corepipe/corepipe/transport"
 )
@@ -45,7 +46,7 @@ func Start(ctx context.Context, c Config) (*Engines, error) {
 		return nil, errors.New("sim: Config.Transport: is required")
 	case c.Handshake == "":
 		return nil, errors.New("sim: Config.Handshake: is required")
-	case c.Engines < 0 || c.FirstRank < 0 || c.FirstRank+max(c.Engines, 1) > 1<<16:
+	case c.Engines < 0 || c.FirstRank < 0 || c.FirstRank+max(c.Engines, 1) > codec.MaxRank+1:
 		return nil, fmt.Errorf("sim: Config.Engines: ranks must be in 0 to 65535, have %d from %d", c.Engines, c.FirstRank)
 	}
 	ctx, cancel := context.WithCancel(ctx)

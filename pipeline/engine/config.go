@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -64,15 +65,15 @@ func (c Config) withDefaults(core Core) (Config, error) {
 	switch {
 	case c.Transport == nil:
 		return c, errors.New("engine: Config.Transport: is required")
-	case c.Rank < 0 || c.Rank > 0xffff:
+	case c.Rank < 0 || c.Rank > codec.MaxRank:
 		return c, fmt.Errorf("engine: Config.Rank: must be 0 to 65535, is %d", c.Rank)
 	case c.Handshake == "" && len(c.Inputs) == 0:
 		return c, errors.New("engine: Config.Handshake: is required without Inputs and Outputs")
 	case len(c.Inputs) != len(c.Outputs):
 		return c, fmt.Errorf("engine: Config.Outputs: one for each of %d inputs, are %d", len(c.Inputs), len(c.Outputs))
 	}
-	setDefault(&c.Release, codec.DefaultRelease)
-	setDefault(&c.HandshakeTimeout, DefaultHandshakeTimeout)
+	c.Release = cmp.Or(c.Release, codec.DefaultRelease)
+	c.HandshakeTimeout = cmp.Or(c.HandshakeTimeout, DefaultHandshakeTimeout)
 	if c.Skipped == nil {
 		c.Skipped = func(error) {}
 	}
@@ -90,36 +91,24 @@ func (c Config) withDefaults(core Core) (Config, error) {
 // fillReady completes what the engine says of itself.
 func (c *Config) fillReady(own codec.Ready) {
 	r := &c.Ready
-	setDefault(&r.MaxModelLen, own.MaxModelLen)
-	setDefault(&r.MaxModelLen, DefaultMaxModelLen)
-	setDefault(&r.BlockSize, own.BlockSize)
-	setDefault(&r.BlockSize, DefaultBlockSize)
-	setDefault(&r.NumGPUBlocks, own.NumGPUBlocks)
-	setDefault(&r.NumGPUBlocks, DefaultBlocks)
-	setDefault(&r.MaxNumSeqs, own.MaxNumSeqs)
-	setDefault(&r.MaxNumSeqs, DefaultMaxBatch)
-	setDefault(&r.MaxNumBatchedTokens, own.MaxNumBatchedTokens)
-	setDefault(&r.MaxNumBatchedTokens, 8192)
-	setDefault(&r.Version, c.Release)
-	setDefault(&r.DType, "bfloat16")
-	setDefault(&r.InstanceID, "corepipe-"+strconv.Itoa(c.Rank))
-	setDefault(&r.DataParallelRank, c.Rank)
-	setDefault(&r.WorldSize, 1)
-	setDefault(&r.DataParallelSize, 1)
-	setDefault(&r.TensorParallelSize, 1)
-	setDefault(&r.PipelineParallelSize, 1)
-	setDefault(&r.DecodeContextParallelSize, 1)
-	setDefault(&r.KVCacheSizeTokens, new(r.NumGPUBlocks*r.BlockSize))
-	setDefault(&r.EffectiveAttentionBlockSize, new(r.BlockSize))
+	r.MaxModelLen = cmp.Or(r.MaxModelLen, own.MaxModelLen, DefaultMaxModelLen)
+	r.BlockSize = cmp.Or(r.BlockSize, own.BlockSize, DefaultBlockSize)
+	r.NumGPUBlocks = cmp.Or(r.NumGPUBlocks, own.NumGPUBlocks, DefaultBlocks)
+	r.MaxNumSeqs = cmp.Or(r.MaxNumSeqs, own.MaxNumSeqs, DefaultMaxBatch)
+	r.MaxNumBatchedTokens = cmp.Or(r.MaxNumBatchedTokens, own.MaxNumBatchedTokens, 8192)
+	r.Version = cmp.Or(r.Version, c.Release)
+	r.DType = cmp.Or(r.DType, "bfloat16")
+	r.InstanceID = cmp.Or(r.InstanceID, "corepipe-"+strconv.Itoa(c.Rank))
+	r.DataParallelRank = cmp.Or(r.DataParallelRank, c.Rank)
+	r.WorldSize = cmp.Or(r.WorldSize, 1)
+	r.DataParallelSize = cmp.Or(r.DataParallelSize, 1)
+	r.TensorParallelSize = cmp.Or(r.TensorParallelSize, 1)
+	r.PipelineParallelSize = cmp.Or(r.PipelineParallelSize, 1)
+	r.DecodeContextParallelSize = cmp.Or(r.DecodeContextParallelSize, 1)
+	r.KVCacheSizeTokens = cmp.Or(r.KVCacheSizeTokens, new(r.NumGPUBlocks*r.BlockSize))
+	r.EffectiveAttentionBlockSize = cmp.Or(r.EffectiveAttentionBlockSize, new(r.BlockSize))
 	r.EnableSleepMode = true
 }
 
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
 // identity is the engine's name on every socket.
-func (c *Config) identity() []byte { return []byte{byte(c.Rank), byte(c.Rank >> 8)} }
+func (c *Config) identity() []byte { return []byte(codec.Identity(c.Rank)) }

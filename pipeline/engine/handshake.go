@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func (s *server) openInputs(ctx context.Context) error {
 // sayReady tells every client what the engine is.
 func (s *server) sayReady() error {
 	ready := s.config.Ready
-	setDefault(&ready.StatsAddress, s.init.StatsAddress)
+	ready.StatsAddress = cmp.Or(ready.StatsAddress, s.init.StatsAddress)
 	b, err := codec.AppendReady(nil, &ready)
 	if err != nil {
 		return fmt.Errorf("engine: ready message: %w", err)

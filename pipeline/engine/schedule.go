@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -29,7 +30,7 @@ func (s *Sim) schedule(now time.Duration) (prefilled int) {
 		full = true
 		used -= s.giveBack().held()
 	}
-	for !full && s.paused == unpaused && len(s.running) < orDefault(s.MaxBatch, DefaultMaxBatch) {
+	for !full && s.paused == unpaused && len(s.running) < cmp.Or(s.MaxBatch, DefaultMaxBatch) {
 		r := s.next()
 		if r == nil || s.KVTokens > 0 && used+r.held() > s.KVTokens {
 			break

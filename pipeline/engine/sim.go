@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/corepipe/corepipe/codec"
@@ -102,20 +103,19 @@ func (r *run) held() int { return r.prompt + r.done + 1 }
 
 // Add implements Core.
 func (s *Sim) Add(r *codec.Request) {
-	n := &run{id: []byte(r.ID), seed: Seed(r.ID, r.Prompt), prompt: promptLen(r), limit: 1, pooling: r.Sampling == nil}
+	n := &run{id: []byte(r.ID), seed: Seed(r.ID, r.Prompt), prompt: r.PromptLen(), limit: 1, pooling: r.Sampling == nil}
 	if s.Script != nil {
 		n.script = newScripted(s.Script(s.requests, r))
 	}
 	s.requests++
 	if p := r.Sampling; p != nil {
-		n.limit = p.MaxTokens
-		setDefault(&n.limit, defaultTokens)
+		n.limit = cmp.Or(p.MaxTokens, defaultTokens)
 		n.min, n.stops = p.MinTokens, p.StopTokenIDs
 		if !p.IgnoreEOS {
 			n.eos = p.EOSTokenID
 		}
 	}
-	n.limit = max(1, min(n.limit, orDefault(s.MaxModelLen, DefaultMaxModelLen)-n.prompt))
+	n.limit = max(1, min(n.limit, cmp.Or(s.MaxModelLen, DefaultMaxModelLen)-n.prompt))
 	if earlier := s.live[r.ID]; earlier != nil { // a session, which is not simulated
 		s.drop(earlier)
 		s.end(n, codec.FinishError)
@@ -130,21 +130,6 @@ func (s *Sim) Add(r *codec.Request) {
 	}
 	s.live[r.ID] = n
 	s.waiting = append(s.waiting, n)
-}
-
-// promptLen is in tokens.
-func promptLen(r *codec.Request) int {
-	if r.Prompt == nil && r.PromptEmbeds != nil && len(r.PromptEmbeds.Shape) > 0 {
-		return r.PromptEmbeds.Shape[0]
-	}
-	return len(r.Prompt)
-}
-
-func orDefault(v, d int) int {
-	if v == 0 {
-		return d
-	}
-	return v
 }
 
 // Abort implements Core.

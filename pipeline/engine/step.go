@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func (s *Sim) generate(active []*run) {
 	clear(s.ended)
 	s.ended = s.ended[:0]
 	s.tokens = slices.Grow(s.tokens[:0], len(active)) // not moved while rows point into it
-	vocab := uint32(orDefault(s.Vocab, DefaultVocab))
+	vocab := uint32(cmp.Or(s.Vocab, DefaultVocab))
 	for _, r := range active {
 		first, held := r.done == 0, r.held()
 		s.rows = append(s.rows, codec.Output{ID: r.id})

@@ -116,9 +116,6 @@ func (s *server) ready(rank int, m *codec.Handshake) error {
 
 // rank reads an identity and checks that it is managed.
 func (s *server) rank(peer string) (int, bool) {
-	if len(peer) != 2 {
-		return 0, false
-	}
-	rank := int(peer[0]) | int(peer[1])<<8
-	return rank, slices.Contains(s.launch.Ranks, rank)
+	rank, ok := codec.RankOf(peer)
+	return rank, ok && slices.Contains(s.launch.Ranks, rank)
 }
