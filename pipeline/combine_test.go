@@ -85,7 +85,11 @@ func TestParallelKeepsOrderAndBound(t *testing.T) {
 		var most atomic.Int64
 		got, err := through(t, 12, pipeline.Parallel(4, func(i int) (int, error) {
 			running <- struct{}{}
-			most.Store(max(most.Load(), int64(len(running))))
+			for n := int64(len(running)); ; {
+				if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+					break
+				}
+			}
 			time.Sleep(time.Duration(13-i) * time.Second) // fake: later ones are faster
 			<-running
 			return i, nil
