@@ -20,16 +20,26 @@ type CountsRow struct {
 	KVUsage          float64
 }
 
-// AppendCounts appends a coordinator's publication.
-func AppendCounts(dst []byte, p *Counts) []byte {
+// AppendCounts appends a coordinator's publication as it is since 0.29.0.
+func AppendCounts(dst []byte, p *Counts) []byte { return appendCounts(dst, p, true) }
+
+// AppendCounts appends a coordinator's publication with rows of two numbers, or
+// of three, as clients of the release read them.
+func (l *Layout) AppendCounts(dst []byte, p *Counts) []byte {
+	return appendCounts(dst, p, l.ReportsKVUsage())
+}
+
+func appendCounts(dst []byte, p *Counts, usage bool) []byte {
 	b := append(dst, 0x93)
 	if p.Rows == nil {
 		b = append(b, mNil)
 	} else {
 		b = appendArray(b, len(p.Rows))
 		for _, r := range p.Rows {
-			b = appendInt(appendInt(append(b, 0x93), r.Waiting), r.Running)
-			b = appendFloat(b, r.KVUsage)
+			b = appendInt(appendInt(appendArray(b, 2+btoi(usage)), r.Waiting), r.Running)
+			if usage {
+				b = appendFloat(b, r.KVUsage)
+			}
 		}
 	}
 	return appendBool(appendInt(b, p.Wave), p.Running)

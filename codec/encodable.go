@@ -109,35 +109,3 @@ func (m *MMItem) check() string {
 	}
 	return checkNested(m.Value, 0)
 }
-
-// holdsRequest refuses fields that change the answer and have no place in this
-// layout. What only informs (ids for people, sessions, traces, cache hints) is
-// left out in silence.
-func (l *Layout) holdsRequest(r *Request) error {
-	if len(l.request) >= fullRequest {
-		return nil
-	}
-	for _, f := range [...]struct {
-		field field
-		set   bool
-	}{
-		{fMMFeatures, len(r.MMFeatures) > 0},
-		{fPromptEmbeds, r.PromptEmbeds != nil},
-		{fPromptIsTokenIDs, r.PromptIsToken != nil},
-		{fResumable, r.Resumable},
-		{fReasoningEnded, r.ReasoningEnded != nil},
-		{fReasoningParserKwargs, r.ReasoningParserKwargs != nil},
-		{fAbortImmediately, r.AbortImmediately},
-	} {
-		if f.set && position(l.request, f.field) < 0 {
-			return &FieldError{
-				Message: "request", ID: cut(r.ID), Field: f.field.String(),
-				Rule: "unknown to vllm " + l.since, Err: ErrUnsupported,
-			}
-		}
-	}
-	return nil
-}
-
-// fullRequest is the length since which every field of Request has its place.
-const fullRequest = 20

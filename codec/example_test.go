@@ -79,6 +79,6 @@ func ExampleLayoutOf() {
 	}
 	// Output:
 	// 0.32.1rc1 is laid out as 0.32.0
-	// 0.19.1 is laid out as 0.18.0
+	// 0.19.1 is laid out as 0.19.0
 	// codec: vllm release 0.8.0: older than 0.9.2
 }

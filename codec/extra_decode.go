@@ -19,9 +19,9 @@ func (r *rare) decode() (Extra, error) {
 func (c *cursor) extraField(l *Layout, x *Extra, f field) {
 	switch f {
 	case fNewLogprobs:
-		x.Logprobs = c.logprobs(len(l.lists))
+		x.Logprobs = c.logprobs(len(l.lists), l.nestedLogprobs)
 	case fNewPromptLogprobsTensors:
-		x.PromptLogprobs = c.logprobs(len(l.tensors))
+		x.PromptLogprobs = c.logprobs(len(l.tensors), false)
 	case fPoolingOutput:
 		x.Pooling = c.tensor()
 	case fStopReason:
@@ -67,44 +67,6 @@ func (c *cursor) stopReason() any {
 		return c.string()
 	}
 	return c.int64()
-}
-
-// logprobs reads a tuple of at least three arrays and looks at their shapes:
-// readers walk the rows, and a row has at least the sampled token.
-func (c *cursor) logprobs(known int) *Logprobs {
-	if c.null() {
-		return nil
-	}
-	p := &Logprobs{}
-	n := c.array()
-	if n < 3 {
-		c.fail("logprobs of three arrays expected")
-	}
-	at := c.at
-	for i := range n {
-		if i >= known {
-			c.skip()
-			continue
-		}
-		c.atOrSkip(i, &p.TokenIDs, &p.Logprobs, &p.Ranks, &p.CU, &p.CUTensor)
-	}
-	if c.ok() && !p.consistent() {
-		c.at = at
-		c.fail("logprobs have shapes that do not agree")
-	}
-	return p
-}
-
-func (p *Logprobs) consistent() bool {
-	ids, probs, ranks := p.TokenIDs, p.Logprobs, p.Ranks
-	if ids == nil || probs == nil || ranks == nil {
-		return false
-	}
-	if len(ids.Shape) != 2 || len(probs.Shape) != 2 || len(ranks.Shape) != 1 {
-		return false
-	}
-	rows, columns := ids.Shape[0], ids.Shape[1]
-	return probs.Shape[0] == rows && probs.Shape[1] == columns && ranks.Shape[0] == rows && (rows == 0 || columns > 0)
 }
 
 func (c *cursor) samplingMask() *SamplingMask {

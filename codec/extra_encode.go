@@ -34,9 +34,9 @@ func (e *encoder) extra(l *Layout, row *Output) {
 func (e *encoder) extraField(l *Layout, x *Extra, s slot) {
 	switch s.field {
 	case fNewLogprobs:
-		e.logprobs(s.field, x.Logprobs, len(l.lists))
+		e.logprobs(s.field, x.Logprobs, len(l.lists), l.nestedLogprobs)
 	case fNewPromptLogprobsTensors:
-		e.logprobs(s.field, x.PromptLogprobs, len(l.tensors))
+		e.logprobs(s.field, x.PromptLogprobs, len(l.tensors), false)
 	case fPoolingOutput:
 		e.checked(s.field, x.Pooling)
 	case fStopReason:
@@ -54,7 +54,7 @@ func (e *encoder) extraField(l *Layout, x *Extra, s slot) {
 	case fTraceHeaders:
 		e.b = appendHeaders(e.b, x.TraceHeaders)
 	case fPrefillStats:
-		e.nest(opt[PrefillStats, *PrefillStats]{&x.PrefillStats})
+		e.prefill(x.PrefillStats)
 	case fRoutedExperts:
 		e.checked(s.field, x.RoutedExperts)
 	case fNumNansInLogits:
@@ -92,6 +92,14 @@ func (e *encoder) extraTail(x *Extra, s slot) {
 	}
 }
 
+func (e *encoder) prefill(p *PrefillStats) {
+	if p == nil {
+		e.b = append(e.b, mNil)
+	} else if e.err == nil {
+		e.b, e.err = appendKeys(e.b, p, e.layout.prefill)
+	}
+}
+
 // cached and external give the counters of the releases before PrefillStats.
 func (x *Extra) cached() int {
 	if x.NumCachedTokens == 0 && x.PrefillStats != nil {
@@ -122,27 +130,6 @@ func (e *encoder) checked(f field, t *Tensor) {
 	}
 	if e.err == nil {
 		e.tensor(t)
-	}
-}
-
-// logprobs appends the tuple in the length of the release: three to five.
-func (e *encoder) logprobs(f field, p *Logprobs, n int) {
-	if p == nil {
-		e.b = append(e.b, mNil)
-		return
-	}
-	if !p.consistent() && e.err == nil {
-		e.err = &FieldError{Message: "outputs", Field: f.String(), Rule: "has shapes that do not agree"}
-	}
-	e.b = appendArray(e.b, n)
-	e.checked(f, p.TokenIDs)
-	e.checked(f, p.Logprobs)
-	e.checked(f, p.Ranks)
-	if n > 3 {
-		e.b = appendInts(e.b, p.CU)
-	}
-	if n > 4 {
-		e.checked(f, p.CUTensor)
 	}
 }
 

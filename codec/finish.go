@@ -37,3 +37,16 @@ func (f FinishReason) String() string {
 	}
 	return "unknown(" + strconv.Itoa(int(f)-1) + ")"
 }
+
+// reason gives what clients of the release know of f: they would not survive a
+// number that is none of theirs. Before 0.13.0 a request that failed was
+// aborted, and before 0.17.0 repetition could not end one.
+func (l *Layout) reason(f FinishReason) FinishReason {
+	switch {
+	case int(f) <= l.reasons || f > FinishRepetition:
+		return f
+	case f == FinishRepetition:
+		return FinishStop
+	}
+	return FinishAbort
+}

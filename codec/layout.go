@@ -7,27 +7,36 @@ import (
 	"strings"
 )
 
-//go:generate go run gen/main.go
+//go:generate go run gen/main.go gen/forms.go
 
 // DefaultRelease is the vLLM release assumed when nobody says another.
 const DefaultRelease = "0.32.0"
 
-// Layout says where each field stands in the positional messages of a range of
-// vLLM releases. It is immutable and has no zero value of use: LayoutOf gives
-// it, and two releases of one layout give the same pointer.
+// Layout says what a range of vLLM releases writes and reads alike: where each
+// field stands in the messages by position, and which keys the others have. It
+// is immutable and has no zero value of use: LayoutOf gives it, and two releases
+// of one layout give the same pointer.
 type Layout struct {
 	since                         string
+	version                       [3]int // since, in numbers.
+	positions                     string // see Positions.
 	request, output, outputs      []slot
 	lora, pooling, lists, tensors []slot
-	plain                         string // the bytes of an output after its tokens when it has nothing else.
-	need                          int    // fields of a request that have no default.
-	bareResult                    bool   // a utility result has no type beside it.
+	sampling                      fieldSet // the keys that are known.
+	stats, prefill                []string // the keys in their order; prefill is nil where there is no such record.
+	plain                         string   // the bytes of an output after its tokens when it has nothing else.
+	need                          int      // fields of a request that have no default.
+	reasons                       int      // the number of finish reasons.
+	bareResult                    bool     // a utility result has no type beside it.
+	nestedLogprobs                bool     // LogprobsLists are lists, not arrays.
 }
 
 // field is a Python field name as a number; fieldNames has the names.
 type field uint8
 
 func (f field) String() string { return fieldNames[f] }
+
+func (s *fieldSet) has(f field) bool { return s[f>>6]>>(f&63)&1 != 0 }
 
 // slot is one position of a struct. Zero is the byte that the field's default
 // takes on the wire; all defaults take one.
@@ -46,7 +55,7 @@ func LayoutOf(release string) (*Layout, error) {
 		return nil, &ReleaseError{Release: release, Reason: "no release number"}
 	}
 	for i := len(layouts) - 1; i >= 0; i-- {
-		if since, _ := parseRelease(layouts[i].since); !older(want, since) {
+		if !older(want, layouts[i].version) {
 			return &layouts[i], nil
 		}
 	}
@@ -55,6 +64,16 @@ func LayoutOf(release string) (*Layout, error) {
 
 // Since is the first release of this layout, "0.32.0".
 func (l *Layout) Since() string { return l.since }
+
+// Positions is the first release that has all fields in the positions of this
+// layout, at or before Since: layouts also part where only keys differ.
+func (l *Layout) Positions() string { return l.positions }
+
+// before reports whether all releases of l are older than one that is the first
+// of a layout.
+func (l *Layout) before(major, minor, patch int) bool {
+	return older(l.version, [3]int{major, minor, patch})
+}
 
 // parseRelease reads up to three numbers and ignores what follows: candidates
 // and development builds have the layout of the release they become.

@@ -7,14 +7,36 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/corepipe/corepipe/codec"
 )
 
+// everyRelease has the first release of each layout.
+var everyRelease = []string{
+	"0.9.2", "0.10.0", "0.10.1", "0.10.2", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0",
+	"0.20.0", "0.20.1", "0.21.0", "0.22.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.30.0", "0.31.0", "0.32.0", "0.33.0",
+}
+
+func TestThereAreTwentyLayoutsByPosition(t *testing.T) {
+	positions := map[string]bool{}
+	for _, release := range everyRelease {
+		l := layout(t, release)
+		if l.Since() != release {
+			t.Errorf("%s: want a layout of its own, got that of %s", release, l.Since())
+		}
+		positions[l.Positions()] = true
+	}
+	if len(positions) != 20 || layout(t, "0.30.0").Positions() != "0.29.0" {
+		t.Errorf("want 20, got %v", positions)
+	}
+}
+
 func TestLayoutOfARelease(t *testing.T) {
 	for release, since := range map[string]string{
-		"0.9.2": "0.9.2", "0.10.1.1": "0.10.1", "0.11.0": "0.10.2", "0.19.1": "0.18.0", "0.25.1": "0.22.0",
+		"0.9.2": "0.9.2", "0.10.1.1": "0.10.1", "0.11.0": "0.10.2", "0.18.1": "0.18.0", "0.19.1": "0.19.0", "0.25.1": "0.22.0",
+		"0.12.3": "0.12.0", "0.13.0": "0.13.0", "0.27.1": "0.27.0", "0.30.0": "0.30.0",
 		"0.32.0": "0.32.0", "v0.32.0": "0.32.0", "0.32.1rc1": "0.32.0", "0.32.0+cpu": "0.32.0",
 		"0.32": "0.32.0", "0.31.0.dev12+g1234": "0.31.0", "0.33.0": "0.33.0", "0.99.0": "0.33.0", "1.0.0": "0.33.0",
 	} {
@@ -68,17 +90,19 @@ func TestGeneratedTablesAreUpToDate(t *testing.T) {
 	check(t, os.WriteFile(dir+"/layouts.json", text, 0o600))
 	wd, err := os.Getwd()
 	check(t, err)
-	cmd := exec.Command("go", "run", wd+"/gen/main.go")
+	cmd := exec.Command("go", "run", wd+"/gen/main.go", wd+"/gen/forms.go")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	want, err := os.ReadFile(dir + "/layout_gen.go")
-	check(t, err)
-	got, err := os.ReadFile("layout_gen.go")
-	check(t, err)
-	if !bytes.Equal(want, got) {
-		t.Error("layout_gen.go is stale: run go generate")
+	for _, name := range []string{"layout_gen.go", "layout_fields_gen.go", "layout_forms_gen.go"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		check(t, err)
+		got, err := os.ReadFile(name)
+		check(t, err)
+		if !bytes.Equal(want, got) {
+			t.Errorf("%s is stale: run go generate", name)
+		}
 	}
 }
 

@@ -9,14 +9,15 @@ import (
 
 // AppendOutputs appends the payload of a message to a client to dst and the
 // data of tensors of 256 bytes and more to aux, by reference. Rare fields that
-// the release does not know are left out: its clients do not look for them. On
+// the release does not know are left out: its clients do not look for them; a
+// finish reason that it does not know becomes the nearest that it does. On
 // an error, a *FieldError, dst and aux come back as they were. Plain rows cost
 // no allocation when dst has room. vLLM: EngineCoreOutputs.
 func (l *Layout) AppendOutputs(dst []byte, aux [][]byte, o *Outputs) ([]byte, [][]byte, error) {
 	if !validText(o.Finished...) || !validText(o.WeightVersion) {
 		return dst, aux, &FieldError{Message: "outputs", Field: "finished_requests", Rule: "is not valid UTF-8"}
 	}
-	e := encoder{b: dst, aux: aux, base: len(aux)}
+	e := encoder{b: dst, aux: aux, base: len(aux), layout: l}
 	e.b = appendArray(e.b, len(l.outputs))
 	for _, s := range l.outputs {
 		e.outputsField(l, o, s)
@@ -59,7 +60,7 @@ func (e *encoder) stats(s *statsField) {
 	case s.typed == nil:
 		e.b = append(e.b, mNil)
 	case e.err == nil:
-		e.b, e.err = appendRecord(e.b, s.typed)
+		e.b, e.err = appendKeys(e.b, s.typed, e.layout.stats)
 	}
 }
 
@@ -107,5 +108,5 @@ func (e *encoder) finish(f FinishReason) {
 		e.b = append(e.b, mNil)
 		return
 	}
-	e.b = appendUint(e.b, uint64(f-1))
+	e.b = appendUint(e.b, uint64(e.layout.reason(f)-1))
 }

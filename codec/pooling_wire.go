@@ -15,8 +15,8 @@ func (e *encoder) pooling(l *Layout, p *PoolingParams) {
 
 func (e *encoder) poolingField(p *PoolingParams, s slot) {
 	switch s.field {
-	case fUseActivation:
-		e.b = appendOptBool(e.b, p.UseActivation)
+	case fUseActivation, fNormalize, fActivation, fSoftmax:
+		e.b = appendOptBool(e.b, e.layout.activation(p, s.field))
 	case fDimensions:
 		e.b = appendOptInt(e.b, p.Dimensions)
 	case fStepTagID:
@@ -67,8 +67,10 @@ func (c *cursor) pooling(l *Layout) *PoolingParams {
 
 func (c *cursor) poolingField(p *PoolingParams, f field) {
 	switch f {
-	case fUseActivation:
-		c.bound(&p.UseActivation)
+	case fUseActivation, fNormalize, fActivation, fSoftmax:
+		if !c.null() {
+			p.UseActivation = new(c.bool())
+		}
 	case fDimensions:
 		c.bound(&p.Dimensions)
 	case fStepTagID:

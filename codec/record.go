@@ -107,8 +107,24 @@ func (c *cursor) atLeast(from, size int) {
 }
 
 // appendRecord appends all keys of a record, as vLLM does for dataclasses.
-func appendRecord(b []byte, r record) ([]byte, error) {
+func appendRecord(b []byte, r record) ([]byte, error) { return appendBindings(b, r.bindings()) }
+
+// appendKeys is appendRecord for the keys that a release has, in their order.
+// What the release has and we do not is left out; it is dataclasses that are
+// written so, whose readers fill in defaults.
+func appendKeys(b []byte, r record, keys []string) ([]byte, error) {
 	all := r.bindings()
+	known := make([]binding, 0, len(keys))
+	next := 0
+	for _, key := range keys {
+		if i := find(all, []byte(key), next); i >= 0 {
+			known, next = append(known, all[i]), i+1
+		}
+	}
+	return appendBindings(b, known)
+}
+
+func appendBindings(b []byte, all []binding) ([]byte, error) {
 	b = appendMap(b, len(all))
 	var err error
 	for _, f := range all {

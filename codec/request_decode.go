@@ -45,8 +45,13 @@ func (c *cursor) requestField(l *Layout, r *Request, f field) {
 		r.Prompt = c.tokenList()
 	case fMMFeatures:
 		r.MMFeatures = c.features()
+	case fMMInputs, fMMKwargs:
+		// Read over, they would leave a prompt without what it is about.
+		if !c.null() && c.array() > 0 {
+			c.fail("multi-modal inputs of before 0.10.2 are not read")
+		}
 	case fSamplingParams:
-		r.Sampling = c.sampling()
+		r.Sampling = c.sampling(l)
 	case fPoolingParams:
 		r.Pooling = c.pooling(l)
 	case fEosTokenID:

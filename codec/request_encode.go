@@ -15,10 +15,10 @@ func (l *Layout) AppendRequest(dst []byte, aux [][]byte, r *Request) ([]byte, []
 	if err := r.encodable(); err != nil {
 		return dst, aux, err
 	}
-	if err := l.holdsRequest(r); err != nil {
+	if err := l.Holds(r); err != nil {
 		return dst, aux, err
 	}
-	e := encoder{b: dst, aux: aux, base: len(aux)}
+	e := encoder{b: dst, aux: aux, base: len(aux), layout: l}
 	e.b = appendArray(e.b, len(l.request))
 	for _, s := range l.request {
 		e.requestField(l, r, s)

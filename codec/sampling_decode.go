@@ -2,25 +2,32 @@
 
 package codec
 
+// parameter is a sampling parameter and where its value lives.
+type parameter struct {
+	field field
+	ptr   any
+}
+
 // sampling reads the map of sampling parameters, nil for nil. Unlike other
-// records it is strict, as an engine is: nil only where vLLM's type has it.
-func (c *cursor) sampling() *SamplingParams {
+// records it is strict, as an engine is: nil only where vLLM's type has it, and
+// keys that the release does not know are read over.
+func (c *cursor) sampling(l *Layout) *SamplingParams {
 	if c.null() {
 		return nil
 	}
 	s := &SamplingParams{}
-	all := s.bindings()
+	all := s.parameters()
 	next := 0
 	for range c.mapping() {
 		key := c.key()
-		i := find(all, key, next)
-		if i < 0 {
+		i := findParameter(all, key, next)
+		if i < 0 || !l.sampling.has(all[i].field) {
 			c.skip()
 			continue
 		}
 		next = i + 1
-		c.field = all[i].key
-		c.samplingValue(s, all[i])
+		c.field = all[i].field.String()
+		c.samplingValue(l, s, all[i])
 		if !c.ok() {
 			return nil
 		}
@@ -28,19 +35,36 @@ func (c *cursor) sampling() *SamplingParams {
 	return s
 }
 
-func (c *cursor) samplingValue(s *SamplingParams, f binding) {
-	switch f.key {
-	case "max_tokens":
+// findParameter is find for sampling parameters.
+func findParameter(all []parameter, key []byte, next int) int {
+	for k := range all {
+		i := (next + k) % len(all)
+		if fieldNames[all[i].field] == string(key) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (c *cursor) samplingValue(l *Layout, s *SamplingParams, f parameter) {
+	switch f.field {
+	case fMaxTokens:
 		if c.null() {
 			s.MaxTokens = NoLimit
 			return
 		}
-	case "stop":
+	case fStop:
 		if c.isText() {
 			s.Stop = []string{c.string()}
 			return
 		}
-	case "_all_stop_token_ids":
+	case fGuidedDecoding:
+		c.guided(s)
+		return
+	case fPromptLogprobTokenIDs:
+		s.PromptLogprobTokenIDs = c.promptLogprobTokenIDs(l)
+		return
+	case fOwnAllStopTokenIDs:
 		if c.peek() == mNil {
 			c.fail("array expected")
 		}
@@ -57,76 +81,4 @@ func (c *cursor) samplingValue(s *SamplingParams, f binding) {
 func (c *cursor) isText() bool {
 	lead := c.peek()
 	return lead&0xe0 == 0xa0 || lead >= mStr8 && lead <= mStr32
-}
-
-func (s *SamplingParams) bindings() []binding {
-	return []binding{
-		{"n", &s.N},
-		{"presence_penalty", &s.PresencePenalty},
-		{"frequency_penalty", &s.FrequencyPenalty},
-		{"repetition_penalty", present[float64]{&s.RepetitionPenalty}},
-		{"temperature", present[float64]{&s.Temperature}},
-		{"watermarking", &s.Watermarking},
-		{"top_p", present[float64]{&s.TopP}},
-		{"top_k", &s.TopK},
-		{"min_p", &s.MinP},
-		{"seed", &s.Seed},
-		{"stop", &s.Stop},
-		{"stop_token_ids", &s.StopTokenIDs},
-		{"ignore_eos", &s.IgnoreEOS},
-		{"max_tokens", &s.MaxTokens},
-		{"min_tokens", &s.MinTokens},
-		{"logprobs", &s.Logprobs},
-		{"prompt_logprobs", &s.PromptLogprobs},
-		{"prompt_logprob_token_ids", &s.PromptLogprobTokenIDs},
-		{"prompt_logprob_start", &s.PromptLogprobStart},
-		{"logprob_token_ids", &s.LogprobTokenIDs},
-		{"flat_logprobs", &s.FlatLogprobs},
-		{"detokenize", present[bool]{&s.Detokenize}},
-		{"skip_special_tokens", present[bool]{&s.SkipSpecialTokens}},
-		{"spaces_between_special_tokens", present[bool]{&s.SpacesBetweenSpecialTokens}},
-		{"include_stop_str_in_output", &s.IncludeStopStrInOutput},
-		{"output_kind", (*int)(&s.OutputKind)},
-		{"stream_interval", &s.StreamInterval},
-		{"skip_clone", &s.SkipClone},
-		{"output_text_buffer_length", &s.OutputTextBufferLength},
-		{"_eos_token_id", &s.EOSTokenID},
-		{"_all_stop_token_ids", &s.AllStopTokenIDs},
-		{"_watermarking_skipped", &s.WatermarkingSkipped},
-		{"structured_outputs", opt[StructuredOutputs, *StructuredOutputs]{&s.StructuredOutputs}},
-		{"logit_bias", &s.LogitBias},
-		{"allowed_token_ids", &s.AllowedTokenIDs},
-		{"extra_args", &s.ExtraArgs},
-		{"bad_words", &s.BadWords},
-		{"_bad_words_token_ids", &s.BadWordsTokenIDs},
-		{"skip_reading_prefix_cache", &s.SkipReadingPrefixCache},
-		{"thinking_token_budget", &s.ThinkingTokenBudget},
-		{"repetition_detection", opt[RepetitionDetection, *RepetitionDetection]{&s.RepetitionDetection}},
-		{"routed_experts_prompt_start", &s.RoutedExpertsPromptStart},
-		{"trace_decode_token_ids", &s.TraceDecodeTokenIDs},
-	}
-}
-
-func (s *StructuredOutputs) bindings() []binding {
-	return []binding{
-		{"json", &s.JSON},
-		{"regex", (*nilable)(&s.Regex)},
-		{"choice", (*nilableList)(&s.Choice)},
-		{"grammar", (*nilable)(&s.Grammar)},
-		{"json_object", &s.JSONObject},
-		{"disable_any_whitespace", &s.DisableAnyWhitespace},
-		{"disable_additional_properties", &s.DisableAdditionalProperties},
-		{"whitespace_pattern", (*nilable)(&s.WhitespacePattern)},
-		{"structural_tag", (*nilable)(&s.StructuralTag)},
-		{"_backend", (*nilable)(&s.Backend)},
-		{"_backend_was_auto", &s.BackendWasAuto},
-	}
-}
-
-func (r *RepetitionDetection) bindings() []binding {
-	return []binding{
-		{"max_pattern_size", &r.MaxPatternSize},
-		{"min_pattern_size", &r.MinPatternSize},
-		{"min_count", &r.MinCount},
-	}
 }

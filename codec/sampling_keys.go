@@ -10,7 +10,7 @@ func (e *encoder) samplingNumbers(s *SamplingParams) (n int) {
 	n += e.keyFloat("frequency_penalty", s.FrequencyPenalty)
 	n += e.keyFloatPtr("repetition_penalty", s.RepetitionPenalty, 1)
 	n += e.keyFloatPtr("temperature", s.Temperature, 1)
-	n += e.keyBoolPtr("watermarking", s.Watermarking)
+	n += e.watermarking(s.Watermarking)
 	n += e.keyFloatPtr("top_p", s.TopP, 1)
 	n += e.keyInt("top_k", s.TopK, 0)
 	n += e.keyFloat("min_p", s.MinP)
@@ -36,38 +36,40 @@ func (e *encoder) samplingTokens(s *SamplingParams) (n int) {
 	n += e.keyInt("min_tokens", s.MinTokens, 0)
 	n += e.keyIntPtr("logprobs", s.Logprobs)
 	n += e.keyIntPtr("prompt_logprobs", s.PromptLogprobs)
-	if s.PromptLogprobTokenIDs != nil {
-		e.b = appendString(e.b, "prompt_logprob_token_ids")
-		e.tensor(s.PromptLogprobTokenIDs)
-		n++
+	n += e.promptLogprobTokenIDs(s.PromptLogprobTokenIDs)
+	if s.PromptLogprobStart != nil && e.knows(fPromptLogprobStart) {
+		n += e.keyIntPtr("prompt_logprob_start", s.PromptLogprobStart)
 	}
-	n += e.keyIntPtr("prompt_logprob_start", s.PromptLogprobStart)
-	n += e.keyTokens("logprob_token_ids", s.LogprobTokenIDs)
+	if s.LogprobTokenIDs != nil && e.knows(fLogprobTokenIDs) {
+		n += e.keyTokens("logprob_token_ids", s.LogprobTokenIDs)
+	}
 	return n
 }
 
 func (e *encoder) samplingText(s *SamplingParams) (n int) {
-	n += e.keyBool("flat_logprobs", s.FlatLogprobs)
+	n += e.keyBool("flat_logprobs", s.FlatLogprobs && e.knows(fFlatLogprobs))
 	n += e.keyTrue("detokenize", s.Detokenize)
 	n += e.keyTrue("skip_special_tokens", s.SkipSpecialTokens)
 	n += e.keyTrue("spaces_between_special_tokens", s.SpacesBetweenSpecialTokens)
 	n += e.keyBool("include_stop_str_in_output", s.IncludeStopStrInOutput)
 	n += e.keyInt("output_kind", int(s.OutputKind), int(Cumulative))
-	n += e.keyIntPtr("stream_interval", s.StreamInterval)
-	n += e.keyBool("skip_clone", s.SkipClone)
+	if s.StreamInterval != nil && e.knows(fStreamInterval) {
+		n += e.keyIntPtr("stream_interval", s.StreamInterval)
+	}
+	n += e.keyBool("skip_clone", s.SkipClone && e.knows(fSkipClone))
 	n += e.keyInt("output_text_buffer_length", s.OutputTextBufferLength, 0)
-	if s.EOSTokenID != nil {
+	if s.EOSTokenID != nil && e.knows(fOwnEosTokenID) {
 		e.b = appendUint(appendString(e.b, "_eos_token_id"), uint64(*s.EOSTokenID))
 		n++
 	}
 	n += e.keyTokens("_all_stop_token_ids", s.AllStopTokenIDs)
-	n += e.keyBool("_watermarking_skipped", s.WatermarkingSkipped)
+	n += e.keyBool("_watermarking_skipped", s.WatermarkingSkipped && e.knows(fOwnWatermarkingSkipped))
 	return n
 }
 
 func (e *encoder) samplingRest(s *SamplingParams) (n int) {
 	if s.StructuredOutputs != nil {
-		n += e.keyRecord("structured_outputs", s.StructuredOutputs)
+		n += e.structured(s.StructuredOutputs)
 	}
 	if s.LogitBias != nil {
 		e.b = appendMap(appendString(e.b, "logit_bias"), len(s.LogitBias))
@@ -93,12 +95,25 @@ func (e *encoder) samplingRest(s *SamplingParams) (n int) {
 		}
 		n++
 	}
-	n += e.keyBoolPtr("skip_reading_prefix_cache", s.SkipReadingPrefixCache)
-	n += e.keyIntPtr("thinking_token_budget", s.ThinkingTokenBudget)
-	if s.RepetitionDetection != nil {
+	return n + e.samplingLate(s)
+}
+
+// samplingLate has what came after 0.9.2 and stands at the end.
+func (e *encoder) samplingLate(s *SamplingParams) (n int) {
+	if s.SkipReadingPrefixCache != nil && e.knows(fSkipReadingPrefixCache) {
+		n += e.keyBoolPtr("skip_reading_prefix_cache", s.SkipReadingPrefixCache)
+	}
+	if s.ThinkingTokenBudget != nil && e.knows(fThinkingTokenBudget) {
+		n += e.keyIntPtr("thinking_token_budget", s.ThinkingTokenBudget)
+	}
+	if s.RepetitionDetection != nil && e.knows(fRepetitionDetection) {
 		n += e.keyRecord("repetition_detection", s.RepetitionDetection)
 	}
-	n += e.keyInt("routed_experts_prompt_start", s.RoutedExpertsPromptStart, 0)
-	n += e.keyTokens("trace_decode_token_ids", s.TraceDecodeTokenIDs)
+	if s.RoutedExpertsPromptStart != 0 && e.knows(fRoutedExpertsPromptStart) {
+		n += e.keyInt("routed_experts_prompt_start", s.RoutedExpertsPromptStart, 0)
+	}
+	if s.TraceDecodeTokenIDs != nil && e.knows(fTraceDecodeTokenIDs) {
+		n += e.keyTokens("trace_decode_token_ids", s.TraceDecodeTokenIDs)
+	}
 	return n
 }

@@ -2,7 +2,9 @@
 
 package codec
 
-// SchedulerStats are the scheduler's numbers of one step. vLLM: SchedulerStats.
+// SchedulerStats are the scheduler's numbers of one step. Releases have grown
+// and lost keys: those that one lacks are zero when read, and not written for
+// it. vLLM: SchedulerStats.
 type SchedulerStats struct {
 	NumRunning          int            // vLLM: num_running_reqs.
 	NumWaiting          int            // vLLM: num_waiting_reqs.
@@ -22,6 +24,8 @@ type SchedulerStats struct {
 	RunningLoRAAdapters map[string]int
 	CUDAGraph           *CUDAGraphStat // vLLM: cudagraph_stats.
 	Perf                *PerfStats     // vLLM: perf_stats.
+	NumCorrupted        int            // before 0.11.1. vLLM: num_corrupted_reqs.
+	EncoderCacheUsage   float64        // in [0, 1], from 0.16.0 and before 0.20.0.
 }
 
 // IterationDetails tells of one step. vLLM: SchedulerIterationDetails.

@@ -22,6 +22,8 @@ func (s *SchedulerStats) bindings() []binding {
 		{"running_lora_adapters", &s.RunningLoRAAdapters},
 		{"cudagraph_stats", opt[CUDAGraphStat, *CUDAGraphStat]{&s.CUDAGraph}},
 		{"perf_stats", opt[PerfStats, *PerfStats]{&s.Perf}},
+		{"num_corrupted_reqs", &s.NumCorrupted},
+		{"encoder_cache_usage", &s.EncoderCacheUsage},
 	}
 }
 

@@ -10,10 +10,11 @@ const inlineBelow = 256
 // the tensors' own memory. The first error sticks. It is never handed to an
 // interface, so it stays on the stack.
 type encoder struct {
-	b    []byte
-	aux  [][]byte
-	base int // len(aux) at the start: indices count from this message's first.
-	err  error
+	b      []byte
+	aux    [][]byte
+	base   int // len(aux) at the start: indices count from this message's first.
+	layout *Layout
+	err    error
 }
 
 // tensor appends t, which check has passed, or nil.
