@@ -59,7 +59,7 @@ func (l *Layout) Fields(s Struct) []Field {
 		out = append(out, Field{Name: f.field.String(), Default: f.zero})
 	}
 	if s == StructUtilityResult && !l.bareResult {
-		out = []Field{{"type", mNil}, {"value", mNil}}
+		out = []Field{{"type_info", mNil}, {"result", mNil}}
 	}
 	return out
 }

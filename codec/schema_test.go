@@ -42,8 +42,8 @@ func TestFieldsAreThoseOfTheReleasesOwnClasses(t *testing.T) {
 
 func TestLayoutsAreInTheOrderOfReleases(t *testing.T) {
 	all := codec.Layouts()
-	if len(all) != 20 {
-		t.Errorf("want 20 layouts, got %d", len(all))
+	if len(all) < 20 || all[0].Since() != "0.9.2" {
+		t.Errorf("want 20 layouts at least, from 0.9.2 on, got %d", len(all))
 	}
 	for i, l := range all {
 		if layout(t, l.Since()) != l {
