@@ -80,7 +80,6 @@ var mattersSampling = [...]struct {
 	{fRoutedExpertsPromptStart, func(s *SamplingParams) bool { return s.RoutedExpertsPromptStart != 0 }},
 	{fTraceDecodeTokenIDs, func(s *SamplingParams) bool { return len(s.TraceDecodeTokenIDs) > 0 }},
 	{fWatermarking, func(s *SamplingParams) bool { return s.Watermarking != nil && *s.Watermarking }},
-	{fPromptLogprobTokenIDs, func(s *SamplingParams) bool { return s.PromptLogprobTokenIDs != nil }},
 	{fPromptLogprobStart, func(s *SamplingParams) bool { return s.PromptLogprobStart != nil }},
 }
 
@@ -91,10 +90,12 @@ func (l *Layout) holdsSampling(id string, s *SamplingParams) error {
 		}
 	}
 	if t := s.PromptLogprobTokenIDs; t != nil && l.before(0, 32, 0) {
-		if _, ok := sameRow(t); !ok {
-			err := l.lacks(id, "", fPromptLogprobTokenIDs, func(l *Layout) bool { return !l.before(0, 32, 0) })
-			err.Rule = "with rows that differ " + err.Rule
-			return err
+		_, list := sameRow(t)
+		holds := func(l *Layout) bool {
+			return l.sampling.has(fPromptLogprobTokenIDs) && (list || !l.before(0, 32, 0))
+		}
+		if !holds(l) {
+			return l.lacks(id, "", fPromptLogprobTokenIDs, holds)
 		}
 	}
 	return nil
@@ -104,7 +105,6 @@ var mattersPooling = [...]struct {
 	field field
 	set   func(*PoolingParams) bool
 }{
-	{fTask, func(p *PoolingParams) bool { return p.Task != "" }},
 	{fStepTagID, func(p *PoolingParams) bool { return p.StepTagID != nil }},
 	{fReturnedTokenIDs, func(p *PoolingParams) bool { return p.ReturnedTokenIDs != nil }},
 	{fLateInteractionParams, func(p *PoolingParams) bool { return p.LateInteraction != nil }},

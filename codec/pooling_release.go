@@ -45,6 +45,9 @@ func (l *Layout) hasActivation() bool {
 // since 0.12.0 and the double task since 0.20.0, the first of which we have
 // seen it.
 func (l *Layout) hasTask(task string) bool {
+	if position(l.pooling, fTask) < 0 {
+		return task == ""
+	}
 	switch task {
 	case TaskTokenEmbed, TaskTokenClassify:
 		return !l.before(0, 11, 1)
