@@ -25,6 +25,23 @@ func TestARealEngineIsDrivenAndAttachedTo(t *testing.T) {
 	if r.Engines[0].Version == "" || !strings.HasPrefix(r.Engines[0].Version, e.release) {
 		t.Errorf("version: got %q, want %q", r.Engines[0].Version, e.release)
 	}
+	e.attachedTo(r)
+}
+
+// COREPIPE_VLLM_OLD is a virtual environment with an older release, such as 0.20.2,
+// whose ready message does not name it: what it may be is enough to drive it.
+func TestAnOldRealEngineIsDrivenAndAttachedTo(t *testing.T) {
+	e := newVLLMIn(t, "COREPIPE_VLLM_OLD")
+	e.start()
+	r := e.bench("--handshake", e.endpoint, "--engines", "1").result(t)
+	e.wantAll(r, 200, 3200)
+	e.attachedTo(r)
+}
+
+// attachedTo drives it again, and leaves requests in the middle; r is of the run before.
+func (e *vllm) attachedTo(r *load.Result) {
+	t := e.T
+	t.Helper()
 	t.Logf("%.0f requests/s, %.1f tokens a message, %.0f µs of CPU a request", r.RequestsPerSecond, r.TokensPerMessage, r.CPU)
 
 	attach := []string{"--attach", "--release", e.release}
@@ -65,8 +82,10 @@ type vllm struct {
 	input, output      string
 }
 
-func newVLLM(t *testing.T) *vllm {
-	e := &vllm{T: t, directory: given(t, "COREPIPE_VLLM")}
+func newVLLM(t *testing.T) *vllm { return newVLLMIn(t, "COREPIPE_VLLM") }
+
+func newVLLMIn(t *testing.T, variable string) *vllm {
+	e := &vllm{T: t, directory: given(t, variable)}
 	e.endpoint, e.port = freeTCP(t)
 	sockets := t.TempDir()
 	e.input, e.output = "ipc://"+sockets+"/in", "ipc://"+sockets+"/out"
@@ -80,11 +99,13 @@ func newVLLM(t *testing.T) *vllm {
 }
 
 // start starts the engine, which dials the handshake until somebody is there.
-func (e *vllm) start() {
-	cmd := exec.Command(filepath.Join(e.directory, "bin", "vllm"), "serve", "testdata/tiny", "--headless",
+func (e *vllm) start(options ...string) {
+	cmd := exec.Command(filepath.Join(e.directory, "bin", "vllm"), append([]string{
+		"serve", "testdata/tiny", "--headless",
 		"--data-parallel-address", "127.0.0.1", "--data-parallel-rpc-port", e.port,
 		"--load-format", "dummy", "--skip-tokenizer-init", "--dtype", "float32", "--enforce-eager",
-		"--max-model-len", "1024", "--max-num-seqs", "64")
+		"--max-model-len", "1024", "--max-num-seqs", "64",
+	}, options...)...)
 	cmd.Env = append(os.Environ(), "VLLM_CPU_KVCACHE_SPACE=1")
 	background(e.T, cmd)
 }

@@ -30,9 +30,12 @@ func (c *Client) attach(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.table.Ready(rank, nil); err != nil {
-			return err
+		e := c.table.ranks[rank]
+		l, err := c.table.attached(e)
+		if err != nil {
+			return &EngineError{rank, "attach", err}
 		}
+		c.table.join(e, nil, l, c.config.Release)
 	}
 	return nil
 }

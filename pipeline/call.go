@@ -70,8 +70,13 @@ func (t *Table) call(ctx context.Context, method string, args []any, ranks []int
 }
 
 func (t *Table) newCall(rank int, method string, args []any) (*Call, error) {
-	if t.ranks[rank] == nil {
+	e := t.ranks[rank]
+	if e == nil {
 		return nil, &EngineError{rank, "call", ErrNoEngine}
+	}
+	args, err := e.layout.Load().CallArgs(method, args)
+	if err != nil {
+		return nil, &EngineError{rank, "call", err}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,7 +24,8 @@ type Client struct {
 	outputs []Output
 	open    context.Context    // ends when Close begins
 	shut    context.CancelFunc // ends it
-	stop    context.CancelFunc // ends the launcher and the watch
+	life    context.Context    // of the launcher, the watch and the coordinator's reader
+	stop    context.CancelFunc // ends it
 	ended   chan struct{}      // closed when the pipeline has ended
 
 	closing sync.Once
@@ -115,7 +116,9 @@ func (c *Client) Abort(_ context.Context, ids ...string) error {
 // Call calls a utility method (vLLM: EngineCore.<method>) on the engines of the
 // given ranks, or on all that live when there are none, and waits for all
 // replies, which come in the order of the ranks. A reply may take as long as the
-// engine needs to drain. args are the Client's for good. The error joins those of
+// engine needs to drain. args are the Client's for good; each engine gets them in
+// the form of its release (codec.Layout.CallArgs): a codec.LoRARequest as the array
+// it reads, and a profile call's arguments as far as it knows them. The error joins those of
 // the replies: *CallError when an engine refused, *EngineError when it died. When
 // ctx ends first, what has come is returned with its cause.
 func (c *Client) Call(ctx context.Context, method string, args []any, ranks ...int) ([]Reply, error) {

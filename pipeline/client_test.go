@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -97,7 +98,7 @@ func TestThePolicySeesReportsUntilTheyAreStale(t *testing.T) {
 		} {
 			submit(t, c, simple(fmt.Sprint("r", want.InFlight)))
 			peers[0].next()
-			if seen != want {
+			if !reflect.DeepEqual(seen, want) {
 				t.Fatalf("saw %+v, want %+v", seen, want)
 			}
 			time.Sleep(6 * time.Second) // fake

@@ -21,7 +21,7 @@ type Config struct {
 	Launch    Launcher // hands out the addresses; see package launch
 	// Attach takes over engines that run already at Input and Output and said
 	// ready to somebody else. Release must name what they are, if it is not
-	// codec.DefaultRelease, and requests need their MaxTokens.
+	// codec.DefaultRelease, as far as can be seen; requests need their MaxTokens.
 	Attach bool
 
 	Engines   int // managed engines. Default 1
@@ -33,8 +33,11 @@ type Config struct {
 	// Bind is where addresses are made up: "ipc" (the default), sockets in the
 	// temporary directory, or a tcp address such as "tcp://127.0.0.1:0".
 	Bind string
-	// Release is the vLLM release of engines that do not tell. Default
-	// codec.DefaultRelease.
+	// Release is the vLLM release of engines that do not tell: those before
+	// 0.23.0, and those that are attached to, for which codec.DefaultRelease is
+	// the default. Without it an engine before 0.20.0 is refused (ErrNoRelease),
+	// and one from 0.20.0 to 0.21.0 gets only requests that these releases read
+	// alike. What an engine says of itself counts before it.
 	Release string
 
 	Policy policy.Policy       // Default: vLLM's choice (policy.LateInteraction over policy.LeastLoaded)
@@ -50,6 +53,12 @@ type Config struct {
 	ProbeInterval time.Duration
 	StaleAfter    time.Duration // age at which a load report is dropped. Default 10 s
 
+	// Coordinator is the data-parallel coordinator of the engines, if they have
+	// one. Default: Front as the engines' ready messages name it (vLLM:
+	// dp_stats_address). Its reports count ranks from 0, of which this client
+	// takes those that it manages. Launch tells the engines the other two.
+	Coordinator CoordinatorAddresses
+
 	ClientIndex, ClientCount int  // which of several front ends this is; 0 of 1
 	Lockstep                 bool // the engines are one MoE group: one death ends all
 	FaultTolerance           bool // the engines run with fault tolerance: its calls may be sent
@@ -63,6 +72,14 @@ const (
 	DefaultConnectTimeout = 600 * time.Second
 	DefaultProbeInterval  = time.Second
 )
+
+// CoordinatorAddresses are those of a data-parallel coordinator, as peers must dial
+// them.
+type CoordinatorAddresses struct {
+	Front       string `json:"front"`        // for clients. vLLM: frontend_stats_publish_address
+	BackPublish string `json:"back_publish"` // to engines. vLLM: coordinator_input
+	BackOutput  string `json:"back_output"`  // of engines. vLLM: coordinator_output
+}
 
 // Launcher meets engines and tells them the Client's addresses.
 type Launcher interface {
@@ -95,6 +112,8 @@ func (c Config) withDefaults() (Config, error) {
 		{c.Attach && c.Launch != nil, "Attach", "goes without Launch: engines shake hands once in their life"},
 		{c.Attach && (c.Input == "" || c.Output == ""), "Attach", "needs Input and Output, which the engines know already"},
 		{(c.Input == "") != (c.Output == "") && c.Launch == nil, "Output", "is given together with Input"},
+		{(c.Coordinator.BackPublish == "") != (c.Coordinator.BackOutput == ""), "Coordinator", "needs both addresses for engines, or none"},
+		{c.Coordinator.BackPublish != "" && c.Coordinator.Front == "", "Coordinator", "needs Front, where clients hear of it"},
 		{c.Buffer < 0, "Buffer", "must not be negative"},
 		{c.MaxInFlight < 0, "MaxInFlight", "must not be negative"},
 		{c.Launch != nil && c.ClientCount > 1, "ClientCount", "goes without Launch, which tells engines of one front end: an output thread dies of a client index it has no address for"},

@@ -45,6 +45,9 @@ func Connect(ctx context.Context, config Config) (*Client, error) {
 	began := time.Now()
 	err = c.await(ctx)
 	if err == nil {
+		err = c.coordinator(ctx)
+	}
+	if err == nil {
 		return c, nil
 	}
 	err = c.connectError(err, time.Since(began))
@@ -91,15 +94,14 @@ func (c *Client) bind(ctx context.Context) (err error) {
 
 // start joins and runs the pipeline, the launcher and the watch.
 func (c *Client) start() {
-	var ctx context.Context
-	ctx, c.stop = context.WithCancel(context.Background())
+	c.life, c.stop = context.WithCancel(context.Background())
 	c.group = NewGroup(context.Background())
 	c.config.Wire(c.group, Parts{
 		Commands: c.table.Commands, Policy: c.config.Policy, Table: c.table,
 		Input: c.input, Outputs: c.outputs, Buffer: c.config.Buffer,
 	})
-	c.beside(ctx, "launch", c.launch)
-	c.beside(ctx, "watch", c.watch)
+	c.beside(c.life, "launch", c.launch)
+	c.beside(c.life, "watch", c.watch)
 	go func() { // ends with the pipeline, which Close waits for
 		defer close(c.ended)
 		err := c.group.Wait()
@@ -134,7 +136,8 @@ func (c *Client) launch(ctx context.Context) error {
 		Transport: c.config.Transport,
 		Ranks:     c.config.ranks(),
 		Init: func(rank int) *codec.Init {
-			init := &codec.Init{}
+			a := c.config.Coordinator
+			init := &codec.Init{CoordinatorInput: a.BackPublish, CoordinatorOutput: a.BackOutput, StatsAddress: a.Front}
 			if e := c.table.ranks[rank]; e != nil {
 				init.Inputs = []string{c.input.Endpoint()}
 				init.Outputs = []string{c.output(e.index).Conn.Endpoint()}

@@ -29,6 +29,9 @@ func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
 				d.Outputs, err = t.layoutAt(rank).DecodeOutputs(p.Frames)
 			}
 			if err == nil {
+				if o := d.Outputs; o != nil && o.Utility != nil {
+					t.look(o.Engine, p.Frames[0])
+				}
 				if err := Emit(ctx, out, d); err != nil {
 					return err
 				}

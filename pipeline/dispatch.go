@@ -44,6 +44,9 @@ func (d *dispatcher) dispatch(v Decoded) {
 		return
 	}
 	e.heard(o)
+	if w := o.WaveComplete; w != nil {
+		t.coordination.waveComplete(*w)
+	}
 	if u := o.Utility; u != nil {
 		t.replied(e, u)
 	}

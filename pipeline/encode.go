@@ -47,8 +47,7 @@ func (e *encoder) encode(c Command) (Encoded, error) {
 	var err error
 	switch c := c.(type) {
 	case *Add:
-		v.Layout = e.table.common.Load()
-		v.message, err = e.add(c, v.Layout)
+		v.Layout, v.message, err = e.anyLayout(c)
 	case *Abort: // by the route stage, which knows whose ids they are
 	case *Call:
 		if c.table == nil {
@@ -69,6 +68,18 @@ func (e *encoder) encode(c Command) (Encoded, error) {
 	return v, err
 }
 
+// anyLayout encodes a in the layout that most engines speak, or, in a mixed
+// fleet, in one that has all its fields.
+func (e *encoder) anyLayout(a *Add) (*codec.Layout, message, error) {
+	s := *e.table.spoken.Load()
+	l := s[0]
+	if len(s) > 1 && a.Request != nil {
+		l = s.choose(a.Request)
+	}
+	m, err := e.add(a, l)
+	return l, m, err
+}
+
 // add encodes r with what the client adds to it. What an engine would die of is
 // refused here too, because a stage may have changed the request since Submit.
 func (e *encoder) add(a *Add, l *codec.Layout) (message, error) {
@@ -83,6 +94,7 @@ func (e *encoder) add(a *Add, l *codec.Layout) (message, error) {
 	if err := e.fill(a.Request); err != nil {
 		return message{}, err
 	}
+	a.wave = e.request.CurrentWave
 	if err := e.request.Validate(); err != nil {
 		return message{}, err
 	}
@@ -97,6 +109,9 @@ func (e *encoder) add(a *Add, l *codec.Layout) (message, error) {
 func (e *encoder) fill(r *codec.Request) error {
 	e.request = *r
 	e.request.ClientIndex = e.table.config.ClientIndex
+	if r.CurrentWave == 0 {
+		e.request.CurrentWave = e.table.coordination.stamp()
+	}
 	if r.ArrivalTime == 0 {
 		e.request.ArrivalTime = float64(time.Now().UnixNano()) / 1e9
 	}

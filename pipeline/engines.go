@@ -50,10 +50,12 @@ type engine struct {
 	loadAt   time.Time // of the last report, or of the start
 	reported bool      // there was a report since the route stage looked
 	ready    *codec.Ready
-	release  string    // as the engine or the Config says; empty when unknown
-	heardAt  time.Time // last message of any kind
-	started  bool      // its handshake is done
-	suspect  bool      // an engine that shares its output address said that it dies
+	release  string        // as the engine or the Config says; empty when unknown
+	heardAt  time.Time     // last message of any kind
+	started  bool          // its handshake is done
+	suspect  bool          // an engine that shares its output address said that it dies
+	oldest   *codec.Layout // what its messages tell of its release, while nothing else does
+	newest   *codec.Layout
 
 	layout atomic.Pointer[codec.Layout] // set under mu
 }

@@ -192,7 +192,7 @@ func TestARestartedEngineIsUsedAgain(t *testing.T) { // F16, L13
 		c, peers, net := connect(t, 1)
 		s := submit(t, c, simple("old"))
 		peers[0].next()
-		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 50})
+		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 50, Version: codec.DefaultRelease})
 		if err := failure(s); !errors.Is(err, pipeline.ErrEngineRestarted) {
 			t.Fatalf("got %v", err)
 		}

@@ -85,7 +85,7 @@ func TestARestartedEngineGetsNothingThatWasForTheOldOne(t *testing.T) {
 		if err := failure(old); !errors.Is(err, pipeline.ErrEngineDead) {
 			t.Fatalf("got %v", err)
 		}
-		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 100})
+		again := dial(t, net, fixedInput, fixedOutput, 0).ready(codec.Ready{MaxModelLen: 100, Version: codec.DefaultRelease})
 		synctest.Wait()
 		j.on.Store(false)
 		s := submit(t, c, simple("new"))

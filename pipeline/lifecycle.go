@@ -8,8 +8,8 @@ import (
 	"github.com/corepipe/corepipe/codec"
 )
 
-// Ready notes that an engine can be used: its ready message, or nil when it said
-// nothing of itself. For a rank that was in use this is a restart: what the old
+// Ready notes that an engine can be used: its ready message, or nil for an empty
+// one, as of releases before 0.20.0. For a rank that was in use this is a restart: what the old
 // engine had ends with ErrEngineRestarted.
 func (t *Table) Ready(rank int, r *codec.Ready) error {
 	e := t.ranks[rank]
@@ -17,21 +17,24 @@ func (t *Table) Ready(rank int, r *codec.Ready) error {
 		t.counts.strangers.Add(1)
 		return &EngineError{rank, "ready", ErrNoEngine}
 	}
-	if r != nil && r.Version != "" {
-		l, err := codec.LayoutOf(r.Version)
-		if err != nil {
-			return &EngineError{rank, "ready", err}
-		}
-		e.layout.Store(l)
+	l, release, err := t.layoutFor(r)
+	if err != nil {
+		return &EngineError{rank, "ready", err}
 	}
+	t.join(e, r, l, release)
+	return nil
+}
+
+// join takes e into use: it speaks l and is of the given release.
+func (t *Table) join(e *engine, r *codec.Ready, l *codec.Layout, release string) {
+	rank := e.rank
+	e.layout.Store(l)
 	restart := &EngineError{rank, "ready", ErrEngineRestarted}
 	calls := t.callsTo(rank)
 	from, lost := e.leave(EngineReady, nil)
 	e.mu.Lock()
 	e.ready, e.suspect = r, false
-	if r != nil && r.Version != "" {
-		e.release = r.Version
-	}
+	e.release = release
 	e.mu.Unlock()
 	if from == EngineReady {
 		// What was on its way to the old engine reaches the new one.
@@ -40,27 +43,20 @@ func (t *Table) Ready(rank int, r *codec.Ready) error {
 	}
 	t.settle()
 	t.observeEngine(e.rank, from, EngineReady, nil)
-	return nil
 }
 
-// settle recomputes what depends on all engines' ready messages.
+// settle recomputes what depends on which engines are ready, and wakes who waits
+// for them.
 func (t *Table) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	votes := map[*codec.Layout]int{}
 	limit := 0
-	best := t.common.Load()
 	for _, e := range t.engines {
-		l := e.layout.Load()
-		votes[l]++
-		if votes[l] > votes[best] {
-			best = l
-		}
 		if r := e.info().Ready; r != nil && (limit == 0 || r.MaxModelLen < limit) {
 			limit = r.MaxModelLen
 		}
 	}
-	t.common.Store(best)
+	t.spoken.Store(new(t.spokenBy(t.engines)))
 	t.limit.Store(int64(limit))
 	t.notify()
 }
@@ -71,7 +67,7 @@ func (t *Table) layoutAt(rank int) *codec.Layout {
 	if e := t.ranks[rank]; e != nil {
 		return e.layout.Load()
 	}
-	return t.common.Load()
+	return (*t.spoken.Load())[0]
 }
 
 // died takes the end of rank, announced or concluded. With -1 an engine that
@@ -122,9 +118,7 @@ func (t *Table) kill(e *engine, epoch uint64, op string, cause error) {
 		t.lose(lost, calls, err)
 		t.observeEngine(o.rank, from, EngineDead, err)
 	}
-	t.mu.Lock()
-	t.notify()
-	t.mu.Unlock()
+	t.settle()
 }
 
 // lose ends streams and calls that went down with an engine.

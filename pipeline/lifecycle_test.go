@@ -62,10 +62,10 @@ func TestReadyMessages(t *testing.T) {
 		payload string
 		missing string // the key that the error names; empty for none
 	}{
-		"with keys that are unknown here (P3)": {"\x00\x00", "\x82\xadmax_model_len\x64\xa3new\x01", ""},
-		"without optional keys (P3)":           {"\x00\x00", "\x81\xadmax_model_len\x64", ""},
-		"without the model's length (P3)":      {"\x00\x00", "\x81\xa5dtype\xa1x", "max_model_len"},
-		"empty, as old engines send it (P4)":   {"\x00\x00", "", ""},
+		"P3 with keys that are unknown here": {"\x00\x00", "\x82\xadmax_model_len\x64\xa3new\x01", ""},
+		"P3 without optional keys":           {"\x00\x00", "\x81\xadmax_model_len\x64", ""},
+		"P3 without the model's length":      {"\x00\x00", "\x81\xa5dtype\xa1x", "max_model_len"},
+		"P4 empty, as old engines send it":   {"\x00\x00", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestReadyMessages(t *testing.T) {
 				stranger.send(stranger.in, []byte("who am I"))
 				p := dial(t, net, fixedInput, fixedOutput, 0)
 				p.send(p.in, []byte(c.payload))
-				client, err := pipeline.Connect(t.Context(), pipeline.Config{Transport: net, Input: fixedInput, Output: fixedOutput})
+				client, err := pipeline.Connect(t.Context(), pipeline.Config{Transport: net, Input: fixedInput, Output: fixedOutput, Release: "0.19.1"})
 				if c.missing == "" {
 					if err != nil {
 						t.Fatal(err)
@@ -104,6 +104,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"FirstRank":   {Transport: net, FirstRank: 65535, Engines: 2}, // R10
 		"Attach":      {Transport: net, Attach: true},
 		"Output":      {Transport: net, Input: fixedInput},
+		"Coordinator": {Transport: net, Coordinator: pipeline.CoordinatorAddresses{BackPublish: fixedInput}},
 		"Buffer":      {Transport: net, Buffer: -1},
 		"MaxInFlight": {Transport: net, MaxInFlight: -1},
 		"ClientIndex": {Transport: net, ClientIndex: 1},

@@ -34,14 +34,20 @@ func (t *Table) snapshot(all, fresh []policy.Engine) (a, f []policy.Engine) {
 	return all, fresh
 }
 
-// Report replaces the load of the managed engines, in managed order, as a
-// coordinator publishes it. Rows for engines that are not there are ignored.
-func (t *Table) Report(rows []codec.Load) {
+// Report replaces the load of the managed engines by what a coordinator
+// publishes: a row for each rank from 0 on. Rows of ranks that are not managed
+// are ignored, and an engine beyond the rows keeps what it has: the report may be
+// from before a change of their number.
+func (t *Table) Report(rows []codec.CountsRow) {
 	now := time.Now()
-	for i, row := range rows[:min(len(rows), len(t.engines))] {
-		e := t.engines[i]
+	for _, e := range t.engines {
+		if e.rank >= len(rows) {
+			continue
+		}
+		row := rows[e.rank]
 		e.mu.Lock()
-		e.load, e.loadAt, e.reported = row, now, true
+		e.load = codec.Load{Waiting: row.Waiting, Running: row.Running, KVUsage: row.KVUsage}
+		e.loadAt, e.reported = now, true
 		e.mu.Unlock()
 	}
 }

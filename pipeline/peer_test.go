@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,16 @@ func dial(t *testing.T, net transport.Transport, input, output string, rank int)
 		*conn = c
 		t.Cleanup(func() { _ = c.Close() })
 	}
+	return p
+}
+
+// speaking makes the peer one of another release.
+func (p *peer) speaking(release string) *peer {
+	l, err := codec.LayoutOf(release)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.layout = l
 	return p
 }
 
@@ -135,14 +146,20 @@ const fixedInput, fixedOutput = "inproc://in", "inproc://out"
 // connect makes a client of n peers that are ready.
 func connect(t *testing.T, n int, change ...func(*pipeline.Config)) (*pipeline.Client, []*peer, *inproc.Network) {
 	t.Helper()
+	return connectReleases(t, slices.Repeat([]string{codec.DefaultRelease}, n), change...)
+}
+
+// connectReleases makes a client of one peer of each release, which says so.
+func connectReleases(t *testing.T, releases []string, change ...func(*pipeline.Config)) (*pipeline.Client, []*peer, *inproc.Network) {
+	t.Helper()
 	net := new(inproc.Network)
-	c := pipeline.Config{Transport: net, Engines: n, Input: fixedInput, Output: fixedOutput}
+	c := pipeline.Config{Transport: net, Engines: len(releases), Input: fixedInput, Output: fixedOutput}
 	for _, f := range change {
 		f(&c)
 	}
-	peers := make([]*peer, n)
-	for i := range peers {
-		peers[i] = dial(t, net, c.Input, c.Output, c.FirstRank+i).ready(codec.Ready{MaxModelLen: 100})
+	peers := make([]*peer, len(releases))
+	for i, release := range releases {
+		peers[i] = dial(t, net, c.Input, c.Output, c.FirstRank+i).speaking(release).ready(codec.Ready{MaxModelLen: 100, Version: release})
 	}
 	client, err := pipeline.Connect(t.Context(), c)
 	if err != nil {

@@ -5,6 +5,7 @@ package pipeline
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/policy"
@@ -105,6 +106,12 @@ func (r *router) choose(a *Add) (*engine, error) {
 	if len(r.candidates) == 0 {
 		return nil, ErrNoEngine
 	}
+	if r.table.coordination.silent(r.table.config.StaleAfter) {
+		r.table.counts.blind.Add(1)
+	}
+	if err := r.able(a.Request); err != nil {
+		return nil, err
+	}
 	i, err := r.pick(describe(a.Request, len(r.table.engines)))
 	switch {
 	case err != nil:
@@ -115,6 +122,25 @@ func (r *router) choose(a *Add) (*engine, error) {
 		return nil, &PolicyError{Pick: i, Engines: len(r.candidates)}
 	}
 	return r.table.ranks[r.candidates[i].Rank], nil
+}
+
+// able leaves those candidates whose release has all fields of q. When none has,
+// it is an ErrUnsupported that names the field and the releases that have it.
+func (r *router) able(q *codec.Request) (err error) {
+	if len(*r.table.spoken.Load()) == 1 {
+		return nil // encoding has looked
+	}
+	r.candidates = slices.DeleteFunc(r.candidates, func(p policy.Engine) bool {
+		lacks := r.table.ranks[p.Rank].layout.Load().Holds(q)
+		if lacks != nil {
+			err = lacks
+		}
+		return lacks != nil
+	})
+	if len(r.candidates) > 0 {
+		return nil
+	}
+	return err
 }
 
 // pick tells the policy what is new and asks it; its panic is the request's alone.

@@ -75,10 +75,10 @@ func sharedRows(before, after [][3]float64) bool {
 	return true
 }
 
-func loads(rows [][3]float64) []codec.Load {
-	out := make([]codec.Load, len(rows))
+func loads(rows [][3]float64) []codec.CountsRow {
+	out := make([]codec.CountsRow, len(rows))
 	for k, r := range rows {
-		out[k] = codec.Load{Waiting: int(r[0]), Running: int(r[1]), KVUsage: r[2]}
+		out[k] = codec.CountsRow{Waiting: int(r[0]), Running: int(r[1]), KVUsage: r[2]}
 	}
 	return out
 }
@@ -135,7 +135,7 @@ func readyTable(t testing.TB, n int) *pipeline.Table {
 		t.Fatal(err)
 	}
 	for _, rank := range ranks {
-		if err := table.Ready(rank, nil); err != nil {
+		if err := table.Ready(rank, &codec.Ready{Version: codec.DefaultRelease}); err != nil {
 			t.Fatal(err)
 		}
 	}

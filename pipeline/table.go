@@ -21,9 +21,11 @@ type Table struct {
 	config  TableConfig
 	buffers sync.Pool // of *buffer, from encode to send
 
-	common atomic.Pointer[codec.Layout] // what requests are encoded in: most engines'
-	limit  atomic.Int64                 // the smallest max_model_len seen; 0 when none was
+	spoken atomic.Pointer[spoken] // what the engines speak; never nil
+	limit  atomic.Int64           // the smallest max_model_len seen; 0 when none was
 	counts counters
+
+	coordination coordination
 
 	queue *queue // where commands go; the Client's source reads it
 
@@ -40,13 +42,15 @@ type Table struct {
 // TableConfig is what a Table needs; a Client makes it from its Config.
 type TableConfig struct {
 	Ranks    []int  // the managed ranks, as many as there are engines
-	Release  string // vLLM release of engines that do not say; default codec.DefaultRelease
+	Release  string // vLLM release of engines that do not say; see Config.Release
 	Lockstep bool   // the engines are one group: one death ends all (MoE)
 	// StaleAfter is the age at which a load report is no longer used. Default 10 s.
 	StaleAfter time.Duration
 	// ClientIndex is stamped on requests and calls: the output socket that answers.
 	ClientIndex int
 	Observer    any // see Observer
+
+	layout *codec.Layout // of Release
 }
 
 // DefaultStaleAfter is TableConfig.StaleAfter's default.
@@ -62,8 +66,10 @@ func NewTable(c TableConfig) (*Table, error) {
 	t := &Table{
 		ranks: map[int]*engine{}, config: c, queue: newQueue(),
 		requests: map[string]*Stream{}, calls: map[codec.CallID]*Call{},
+		coordination: coordination{lockstep: c.Lockstep},
 	}
-	t.common.Store(layout)
+	t.config.layout = layout
+	t.spoken.Store(&spoken{layout})
 	for i, rank := range c.Ranks {
 		if rank < 0 || rank > codec.MaxRank {
 			return nil, &ConfigError{"FirstRank", rankRule}
