@@ -18,8 +18,9 @@ type cursor struct {
 	aux   [][]byte // tensor frames; index 1 on the wire is the first.
 	owed  int      // values announced and not yet read, see promise.
 	field string   // vLLM's name of what is being read, for the error.
-	why   string   // the first failure, empty while there is none.
-	whyAt int
+	why   string   // the first failure, empty while there is none,
+	whyAt int      // where it was,
+	whose string   // and field then.
 }
 
 func (c *cursor) ok() bool { return c.why == "" }
@@ -28,7 +29,7 @@ func (c *cursor) left() int { return len(c.b) - c.at }
 
 func (c *cursor) fail(why string) {
 	if c.why == "" {
-		c.why, c.whyAt = why, c.at
+		c.why, c.whyAt, c.whose = why, c.at, c.field
 	}
 }
 
@@ -39,7 +40,7 @@ func (c *cursor) err(message string, row int) error {
 	}
 	from := min(c.whyAt, len(c.b))
 	return &DecodeError{
-		Message: message, Field: c.field, Row: row, Offset: c.whyAt, Reason: c.why,
+		Message: message, Field: c.whose, Row: row, Offset: c.whyAt, Reason: c.why,
 		Preview: hex.EncodeToString(c.b[from:min(from+16, len(c.b))]),
 	}
 }

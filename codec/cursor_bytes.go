@@ -3,7 +3,8 @@
 package codec
 
 // blob reads bin, or the extension that vLLM uses for raw bytes; the result
-// aliases the payload. Other extensions are pickles, which nobody should run.
+// aliases the payload. Its other extensions are Python's pickles, which can be
+// understood by running them alone, and nobody should.
 func (c *cursor) blob() []byte {
 	lead := c.peek()
 	switch {
@@ -25,6 +26,12 @@ func (c *cursor) ext(n int) []byte {
 	code := c.take(1)
 	if len(code) == 1 && code[0] != extRaw {
 		c.at--
+		switch code[0] {
+		case extPickle:
+			c.fail("a pickle, extension 1, which is not read")
+		case extCloudPickle:
+			c.fail("a cloudpickle, extension 2, which is not read")
+		}
 		c.fail("unknown extension")
 	}
 	return c.take(n)

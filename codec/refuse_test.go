@@ -5,7 +5,6 @@ package codec_test
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/corepipe/corepipe/codec"
@@ -70,32 +69,6 @@ func TestFieldsThatAReleaseLacks(t *testing.T) {
 	var typed *codec.FieldError
 	if !errors.Is(err, codec.ErrUnsupported) || !errors.As(err, &typed) || typed.Field != "abort_immediately" {
 		t.Errorf("a field that changes the answer: got %v", err)
-	}
-}
-
-func TestTensorsAsNumbers(t *testing.T) {
-	ints, err := (&codec.Tensor{DType: "int16", Shape: []int{2}, Data: []byte{0xff, 0xff, 1, 2}}).Ints()
-	if err != nil || !slices.Equal(ints, []int64{-1, 0x201}) {
-		t.Errorf("int16: got %v, %v", ints, err)
-	}
-	for _, c := range []struct {
-		dtype string
-		data  []byte
-		want  float64
-	}{
-		{"float16", []byte{0x00, 0x3c}, 1}, {"float16", []byte{0x01, 0x00}, math.Ldexp(1, -24)}, {"float16", []byte{0x00, 0xfc}, math.Inf(-1)},
-		{"bfloat16", []byte{0x80, 0xbf}, -1}, {"float32", []byte{0, 0, 0x20, 0x40}, 2.5}, {"float64", []byte{0, 0, 0, 0, 0, 0, 4, 64}, 2.5},
-	} {
-		got, err := (&codec.Tensor{DType: c.dtype, Data: c.data}).Floats()
-		if err != nil || len(got) != 1 || got[0] != c.want {
-			t.Errorf("%s % x: want %v, got %v, %v", c.dtype, c.data, c.want, got, err)
-		}
-	}
-	if _, err := (&codec.Tensor{DType: "bool"}).Floats(); err == nil {
-		t.Error("bools have no floats")
-	}
-	if _, err := (&codec.Tensor{DType: "float32"}).Ints(); err == nil {
-		t.Error("floats have no integers")
 	}
 }
 

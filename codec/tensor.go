@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Tensor is an array of numbers, little endian in C order. On the wire it is
@@ -82,76 +81,6 @@ func fills(shape []int, size, bytes int) bool {
 		size *= n
 	}
 	return size == bytes
-}
-
-// Ints converts a tensor of any integer type or bool. It copies.
-func (t *Tensor) Ints() ([]int64, error) {
-	d, ok := dtypeOf(t.DType)
-	integer := strings.HasPrefix(t.DType, "int") || strings.HasPrefix(t.DType, "uint") || t.DType == "bool"
-	if !ok || !integer {
-		return nil, fmt.Errorf("codec: tensor of %s has no integers", printable(t.DType))
-	}
-	out := make([]int64, len(t.Data)/d.size)
-	signed := t.DType[0] == 'i'
-	for i := range out {
-		out[i] = element(t.Data[i*d.size:], d.size, signed)
-	}
-	return out, nil
-}
-
-func element(p []byte, size int, signed bool) int64 {
-	var v uint64
-	for i := range size {
-		v |= uint64(p[i]) << (8 * i)
-	}
-	if shift := 64 - 8*size; signed {
-		return int64(v<<shift) >> shift
-	}
-	return int64(v)
-}
-
-// Floats converts a tensor of float16, bfloat16, float32 or float64. It copies.
-func (t *Tensor) Floats() ([]float64, error) {
-	d, ok := dtypeOf(t.DType)
-	var read func([]byte) float64
-	switch t.DType {
-	case "float64":
-		read = func(p []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(p)) }
-	case "float32":
-		read = func(p []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(p))) }
-	case "bfloat16":
-		read = func(p []byte) float64 {
-			return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(p)) << 16))
-		}
-	case "float16":
-		read = func(p []byte) float64 { return half(binary.LittleEndian.Uint16(p)) }
-	}
-	if !ok || read == nil {
-		return nil, fmt.Errorf("codec: tensor of %s has no floats", printable(t.DType))
-	}
-	out := make([]float64, len(t.Data)/d.size)
-	for i := range out {
-		out[i] = read(t.Data[i*d.size:])
-	}
-	return out, nil
-}
-
-func half(bits uint16) float64 {
-	sign := 1.0
-	if bits&0x8000 != 0 {
-		sign = -1
-	}
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction != 0 {
-			return math.NaN()
-		}
-		return sign * math.Inf(1)
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // Float32Tensor makes a tensor of float32 with a copy of the values.

@@ -2,6 +2,13 @@
 
 package codec
 
+// The extensions that are not read. vLLM: CUSTOM_TYPE_PICKLE and
+// CUSTOM_TYPE_CLOUDPICKLE.
+const (
+	extPickle      = 1
+	extCloudPickle = 2
+)
+
 // inlineBelow is the size from which a tensor gets a frame of its own. vLLM:
 // VLLM_MSGPACK_ZERO_COPY_THRESHOLD.
 const inlineBelow = 256
@@ -123,6 +130,9 @@ func (c *cursor) tensorData() []byte {
 			return nil
 		}
 		return c.aux[i-1]
+	}
+	if lead&0xf0 == 0x80 || lead == mMap16 || lead == mMap32 {
+		c.fail("a tensor in shared memory, torch_shm, which is not read")
 	}
 	return c.blob()
 }
