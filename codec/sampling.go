@@ -53,6 +53,7 @@ type SamplingParams struct {
 	LogitBias           map[int]float64
 	AllowedTokenIDs     []uint32
 	// ExtraArgs holds kv_transfer_params and ec_transfer_params among others.
+	// Numbers that came as JSON go through FromJSON.
 	ExtraArgs map[string]any
 	BadWords  []string
 	// BadWordsTokenIDs is what an engine reads of BadWords. vLLM:
@@ -83,7 +84,7 @@ const (
 // StructuredOutputs holds exactly one constraint: JSON, Regex, Choice, Grammar,
 // JSONObject or StructuralTag. vLLM: StructuredOutputsParams.
 type StructuredOutputs struct {
-	JSON                        any // string or map[string]any.
+	JSON                        any // string or map[string]any, whose whole floats are sent as integers.
 	Regex                       string
 	Choice                      []string
 	Grammar                     string

@@ -53,7 +53,7 @@ func (s *SamplingParams) parameters() []parameter {
 
 func (s *StructuredOutputs) bindings() []binding {
 	return []binding{
-		{"json", &s.JSON},
+		{"json", schema{&s.JSON}},
 		{"regex", (*nilable)(&s.Regex)},
 		{"choice", (*nilableList)(&s.Choice)},
 		{"grammar", (*nilable)(&s.Grammar)},

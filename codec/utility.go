@@ -14,7 +14,8 @@ type UtilityCall struct {
 	ClientIndex int
 	CallID      CallID
 	Method      string
-	// Args go through AppendValue. Fewer than the method takes is fine, more is
+	// Args go through AppendValue, so a float64 stays one: what came as JSON
+	// goes through FromJSON, adapters through Layout.CallArgs. Fewer than the method takes is fine, more is
 	// a failure answer.
 	Args []any
 }

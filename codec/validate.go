@@ -158,6 +158,11 @@ func checkValues(r *Request) (field, rule string) {
 			return v.field, why
 		}
 	}
+	if s := r.Sampling; s != nil && s.StructuredOutputs != nil && s.StructuredOutputs.JSON != nil {
+		if why := checkValue(reflect.ValueOf(FromJSON(s.StructuredOutputs.JSON)), 0); why != "" {
+			return "structured_outputs.json", why
+		}
+	}
 	if r.KVHints != nil {
 		for _, a := range r.KVHints.Actions {
 			if why := checkValue(reflect.ValueOf(a.Payload), 0); why != "" {

@@ -143,11 +143,15 @@ func checkStructured(s *SamplingParams) (field, rule string) {
 	if n != 1 {
 		return "structured_outputs", fmt.Sprintf("must have exactly one constraint, has %d", n)
 	}
-	switch o.JSON.(type) {
-	case nil, string, map[string]any:
+	switch v := o.JSON.(type) {
+	case nil, string:
 		return "", ""
+	case map[string]any:
+		if v != nil { // one that is nil is no constraint on the wire.
+			return "", ""
+		}
 	}
-	return "structured_outputs.json", fmt.Sprintf("must be a string or a map, is %T", o.JSON)
+	return "structured_outputs.json", fmt.Sprintf("must be a string or a map that is not nil, is %T", o.JSON)
 }
 
 func checkRepetition(s *SamplingParams) (field, rule string) {

@@ -3,6 +3,7 @@
 package codec_test
 
 import (
+	"encoding/json"
 	"math"
 
 	"github.com/corepipe/corepipe/codec"
@@ -24,6 +25,7 @@ var samplingRefusals = []refusal{
 	{"temperature below 0", "temperature", sampling(func(s *params) { s.Temperature = new(-0.1) })},
 	{"temperature over 2", "temperature", sampling(func(s *params) { s.Temperature = new(2.1) })},
 	{"temperature that is no number", "temperature", sampling(func(s *params) { s.Temperature = new(math.NaN()) })},
+	{"temperature that is infinite", "temperature", sampling(func(s *params) { s.Temperature = new(math.Inf(1)) })},
 	{"top_p 0", "top_p", sampling(func(s *params) { s.TopP = new(0.0) })},
 	{"top_p over 1", "top_p", sampling(func(s *params) { s.TopP = new(1.1) })},
 	{"top_p that is no number", "top_p", sampling(func(s *params) { s.TopP = new(math.NaN()) })},
@@ -35,6 +37,8 @@ var samplingRefusals = []refusal{
 	{"frequency penalty that is no number", "frequency_penalty", sampling(func(s *params) { s.FrequencyPenalty = math.NaN() })},
 	{"repetition penalty 0", "repetition_penalty", sampling(func(s *params) { s.RepetitionPenalty = new(0.0) })},
 	{"infinite repetition penalty", "repetition_penalty", sampling(func(s *params) { s.RepetitionPenalty = new(math.Inf(1)) })},
+	{"presence penalty that is no number", "presence_penalty", sampling(func(s *params) { s.PresencePenalty = math.NaN() })},
+	{"repetition penalty that is no number", "repetition_penalty", sampling(func(s *params) { s.RepetitionPenalty = new(math.NaN()) })},
 	{"max_tokens below 0", "max_tokens", sampling(func(s *params) { s.MaxTokens = -2 })},
 	{"no limit on tokens", "max_tokens", sampling(func(s *params) { s.MaxTokens = codec.NoLimit })},
 	{"min_tokens below 0", "min_tokens", sampling(func(s *params) { s.MinTokens = -1 })},
@@ -59,10 +63,18 @@ var samplingRefusals = []refusal{
 	{"structured outputs without a constraint", "structured_outputs", structured(codec.StructuredOutputs{})},
 	{"structured outputs with two constraints", "structured_outputs", structured(codec.StructuredOutputs{Regex: "a", Grammar: "b"})},
 	{"structured outputs with a number for JSON", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: 7})},
+	{"structured outputs with a schema that is nil", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: map[string]any(nil)})},
+	{"a schema with a key that is not UTF-8", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: map[string]any{"a": map[string]any{broken: 1}}})},
+	{"a schema with text that is not UTF-8", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: map[string]any{"enum": []any{"a", []any{broken}}}})},
+	{"a schema as text that is not UTF-8", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: broken})},
+	{"a schema that has no end", "structured_outputs.json", structured(codec.StructuredOutputs{JSON: endless()})},
 	{"a regex that is not UTF-8", "structured_outputs", structured(codec.StructuredOutputs{Regex: broken})},
 	{"a logit bias that is no number", "logit_bias", sampling(func(s *params) { s.LogitBias = map[int]float64{1: math.NaN()} })},
 	{"experts from beyond the prompt", "routed_experts_prompt_start", sampling(func(s *params) { s.RoutedExpertsPromptStart = 4 })},
 	{"extra arguments that are not UTF-8", "extra_args", sampling(func(s *params) { s.ExtraArgs = map[string]any{"a": []any{broken}} })},
+	{"extra arguments with a key that is not UTF-8", "extra_args", sampling(func(s *params) { s.ExtraArgs = map[string]any{"a": map[string]any{broken: 1}} })},
+	{"extra arguments with a list of strings that are not UTF-8", "extra_args", sampling(func(s *params) { s.ExtraArgs = map[string]any{"a": []string{"a", broken}} })},
+	{"extra arguments with a number as text", "extra_args", sampling(func(s *params) { s.ExtraArgs = map[string]any{"a": json.Number("5")} })},
 	{"extra arguments of a struct without exported fields", "extra_args", sampling(func(s *params) {
 		s.ExtraArgs = map[string]any{"a": struct{ hidden int }{1}}
 	})},

@@ -57,6 +57,14 @@ var identityRefusals = []refusal{
 	{"hints with a function", "kv_hints", func(r *codec.Request) {
 		r.KVHints = &codec.KVHints{Actions: []codec.KVAction{{Payload: map[string]any{"f": func() {}}}}}
 	}},
+	{"hints with a key deep inside that is not UTF-8", "kv_hints", func(r *codec.Request) {
+		r.KVHints = &codec.KVHints{Actions: []codec.KVAction{{}, {Payload: map[string]any{"a": []any{map[string]any{broken: nil}}}}}}
+	}},
+	{"an action that is not UTF-8", "kv_hints", func(r *codec.Request) {
+		r.KVHints = &codec.KVHints{Actions: []codec.KVAction{{}, {Version: broken}}}
+	}},
+	{"a trace header's key that is not UTF-8", "trace_headers", func(r *codec.Request) { r.TraceHeaders = map[string]string{broken: "a"} }},
+	{"reasoning with a key that is not UTF-8", "reasoning_parser_kwargs", func(r *codec.Request) { r.ReasoningParserKwargs = map[string]any{broken: 1} }},
 	{"a channel for the reasoning parser", "reasoning_parser_kwargs", func(r *codec.Request) {
 		r.ReasoningParserKwargs = map[string]any{"c": make(chan int)}
 	}},

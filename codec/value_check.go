@@ -3,6 +3,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
@@ -14,10 +15,11 @@ import (
 // AppendValue appends v in msgpack. It takes what DecodeValue gives, all Go
 // numbers, slices, arrays, maps with string or number keys, and structs with
 // exported fields (as maps, by their msgpack tags). Anything that would vanish
-// or kill a reader is a *FieldError: invalid UTF-8, functions, channels,
-// complex numbers, times, structs without exported fields, nesting over 64. The
-// order of map keys is random. It allocates: a value is checked by reflection
-// and encoded aside first.
+// or kill a reader is a *FieldError: invalid UTF-8 at any depth, functions,
+// channels, complex numbers, times, structs without exported fields, numbers as
+// text (json.Number), nesting over 64. A float64 stays a float, whole or not;
+// see FromJSON. The order of map keys is random. It allocates: a value is
+// checked by reflection and encoded aside first.
 func AppendValue(dst []byte, v any) (out []byte, err error) {
 	if why := checkValue(reflect.ValueOf(v), 0); why != "" {
 		return dst, &FieldError{Message: "value", Field: fmt.Sprintf("%T", v), Rule: why}
@@ -43,6 +45,9 @@ func checkValue(v reflect.Value, depth int) string {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128, reflect.Uintptr:
 		return "has a " + v.Kind().String() + ", which msgpack cannot hold"
 	case reflect.String:
+		if v.Type() == reflect.TypeFor[json.Number]() {
+			return "has a json.Number, which would travel as text: see FromJSON"
+		}
 		if !utf8.ValidString(v.String()) {
 			return "has invalid UTF-8"
 		}
