@@ -96,8 +96,5 @@ func (m *Message) faultOf(o objection) *Fault {
 		at += root.at
 	}
 	f := &Fault{Kind: m.Kind, At: at, Field: pathAt(m.form, &m.root, at), Reason: d.Reason, Preview: preview(m.payload, at)}
-	if f.Field == "" {
-		f.Field = d.Field
-	}
 	return f
 }
