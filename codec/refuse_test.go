@@ -31,6 +31,29 @@ func TestEncodingRefusesWhatHasNoForm(t *testing.T) {
 	}
 }
 
+func TestCallsThatCannotBeWrittenAreRefused(t *testing.T) {
+	for name, u := range map[string]codec.UtilityCall{
+		"no method":                      {},
+		"a method that is not UTF-8":     {Method: broken},
+		"a negative client":              {Method: "m", ClientIndex: -1},
+		"text that is not UTF-8":         {Method: "m", Args: []any{1, broken}},
+		"text deep inside":               {Method: "m", Args: []any{1, []any{map[string]any{"a": []string{broken}}}}},
+		"a key that is not UTF-8":        {Method: "m", Args: []any{map[string]any{broken: 1}}},
+		"a key of a map with mixed keys": {Method: "m", Args: []any{map[any]any{1: 2, broken: 1}}},
+		"a field of a struct":            {Method: "m", Args: []any{struct{ Text string }{broken}}},
+		"text behind a pointer":          {Method: "m", Args: []any{new(broken)}},
+		"a function":                     {Method: "m", Args: []any{func() {}}},
+		"a value nested without end":     {Method: "m", Args: []any{endless()}},
+		"a tensor":                       {Method: "m", Args: []any{codec.Tensor{}}},
+	} {
+		b, err := codec.AppendUtility([]byte("kept"), &u)
+		var typed *codec.FieldError
+		if !errors.As(err, &typed) || typed.Message != "utility" || string(b) != "kept" {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestOutputsThatCannotBeWrittenAreRefused(t *testing.T) {
 	l := layout(t, codec.DefaultRelease)
 	rare := func(x codec.Extra) codec.Outputs {
