@@ -107,25 +107,28 @@ func fits(k Kind, l *codec.Layout, v *value) bool {
 	return ok
 }
 
-// noteLengths says of the first struct of another length which releases have it:
-// most likely the wrong one was given.
+// noteLengths says of each struct's first one of another length which releases
+// have that: most likely the wrong one was given.
 func (m *Message) noteLengths(l *codec.Layout) {
+	noted := map[codec.Struct]bool{}
 	lengths(m.Kind, &m.root, func(s codec.Struct, where string, n int) bool {
-		want := len(l.Fields(s))
-		if n == want {
-			return true
-		}
-		var others []*codec.Layout
-		for _, other := range codec.Layouts() {
-			if len(other.Fields(s)) == n {
-				others = append(others, other)
+		if want := len(l.Fields(s)); n != want && !noted[s] {
+			noted[s] = true
+			note := fmt.Sprintf("%s has %d elements, %s of %s has %d", where, n, s, m.Release, want)
+			if others := withLength(s, n); len(others) > 0 {
+				note += "; layouts of that length: " + sinces(others)
 			}
+			m.notes = append(m.notes, note)
 		}
-		note := fmt.Sprintf("%s has %d elements, %s of %s has %d", where, n, s, m.Release, want)
-		if len(others) > 0 {
-			note += "; layouts of that length: " + sinces(others)
-		}
-		m.notes = append(m.notes, note)
-		return false
+		return true
 	})
+}
+
+func withLength(s codec.Struct, n int) (all []*codec.Layout) {
+	for _, l := range codec.Layouts() {
+		if len(l.Fields(s)) == n {
+			all = append(all, l)
+		}
+	}
+	return all
 }
