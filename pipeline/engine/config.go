@@ -22,8 +22,15 @@ type Config struct {
 	Handshake string
 	// Inputs and Outputs are the clients' addresses, in order of client index.
 	Inputs, Outputs []string
-	// Release is the vLLM release that the engine speaks. Default
-	// codec.DefaultRelease.
+	// CoordinatorInput and CoordinatorOutput are those of a data-parallel
+	// coordinator, if there is one, in the terms of codec.Init.
+	CoordinatorInput, CoordinatorOutput string
+	// ExternalLB says that somebody in front of the clients spreads the load:
+	// the coordinator is told nothing of it, nor clients of finished requests.
+	// vLLM: data_parallel_external_lb.
+	ExternalLB bool
+	// Release is the vLLM release that the engine speaks. Default: the one that
+	// the Core, as a Describer, is of, or codec.DefaultRelease.
 	Release string
 	// Ready is what the engine says of itself. Zero fields come from the Core
 	// if it is a Describer, or have the defaults of a small engine: MaxModelLen
@@ -35,7 +42,8 @@ type Config struct {
 	Local, Headless bool
 	// ParallelConfigHash goes with the last message of the handshake if set.
 	ParallelConfigHash string
-	// HandshakeTimeout bounds the wait for the launcher. Default 5 min, as vLLM.
+	// HandshakeTimeout bounds the wait for the launcher, and that for the
+	// coordinator. Default 5 min, as vLLM's for the launcher.
 	HandshakeTimeout time.Duration
 
 	// Skipped hears of each message that was not taken: malformed, or of a
@@ -71,8 +79,12 @@ func (c Config) withDefaults(core Core) (Config, error) {
 		return c, errors.New("engine: Config.Handshake: is required without Inputs and Outputs")
 	case len(c.Inputs) != len(c.Outputs):
 		return c, fmt.Errorf("engine: Config.Outputs: one for each of %d inputs, are %d", len(c.Inputs), len(c.Outputs))
+	case (c.CoordinatorInput == "") != (c.CoordinatorOutput == ""):
+		return c, errors.New("engine: Config.CoordinatorOutput: is given together with CoordinatorInput")
 	}
-	c.Release = cmp.Or(c.Release, codec.DefaultRelease)
+	if r, ok := core.(*Rank); ok && r.Index() != c.Rank {
+		return c, fmt.Errorf("engine: Config.Rank: must be %d, the Core's place in its group, is %d", r.Index(), c.Rank)
+	}
 	c.HandshakeTimeout = cmp.Or(c.HandshakeTimeout, DefaultHandshakeTimeout)
 	if c.Skipped == nil {
 		c.Skipped = func(error) {}
@@ -84,6 +96,7 @@ func (c Config) withDefaults(core Core) (Config, error) {
 	if d, ok := core.(Describer); ok {
 		own = d.Ready()
 	}
+	c.Release = cmp.Or(c.Release, own.Version, codec.DefaultRelease)
 	c.fillReady(own)
 	return c, nil
 }
@@ -101,7 +114,7 @@ func (c *Config) fillReady(own codec.Ready) {
 	r.InstanceID = cmp.Or(r.InstanceID, "corepipe-"+strconv.Itoa(c.Rank))
 	r.DataParallelRank = cmp.Or(r.DataParallelRank, c.Rank)
 	r.WorldSize = cmp.Or(r.WorldSize, 1)
-	r.DataParallelSize = cmp.Or(r.DataParallelSize, 1)
+	r.DataParallelSize = cmp.Or(r.DataParallelSize, own.DataParallelSize, 1)
 	r.TensorParallelSize = cmp.Or(r.TensorParallelSize, 1)
 	r.PipelineParallelSize = cmp.Or(r.PipelineParallelSize, 1)
 	r.DecodeContextParallelSize = cmp.Or(r.DecodeContextParallelSize, 1)

@@ -53,10 +53,24 @@ type Mortal interface {
 	Dead() (err error, announced bool)
 }
 
-// Waver is what a Core implements that runs in lockstep with others (MoE).
+// Waver is what a Core implements that hears of others being woken, as a Rank does.
 // Without it START_DP_WAVE is ignored.
 type Waver interface {
 	StartWave(wave int, exclude codec.Exclude)
+}
+
+// Loader is what a Core implements that knows how loaded it is, for a coordinator
+// to be told. Without it all of its requests count as running. Serve asks before
+// and after each Step.
+type Loader interface {
+	Load() codec.Load
+}
+
+// Dummy is what a Core implements that takes time for a step without requests, as
+// a rank of a lockstep group does when others have some. vLLM:
+// execute_dummy_batch.
+type Dummy interface {
+	DummyStep() time.Duration
 }
 
 // Describer is what a Core implements that knows what its engine says of itself.

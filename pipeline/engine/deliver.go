@@ -24,6 +24,7 @@ func (l *loop) deliver(ctx context.Context, o *codec.Outputs) error {
 		return l.split(ctx, o)
 	}
 	l.settle(o.Rows)
+	l.addFinished(0, o)
 	if empty(o) {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (l *loop) settle(rows []codec.Output) {
 	for i := range rows {
 		tokens += len(rows[i].Tokens)
 		if rows[i].Finish != codec.FinishNone {
-			delete(l.live, string(rows[i].ID))
+			l.forget(string(rows[i].ID))
 			finished++
 		}
 	}
@@ -63,6 +64,9 @@ func (l *loop) split(ctx context.Context, o *codec.Outputs) error {
 	rows := l.parts[first].Rows
 	l.parts[first] = *o
 	l.parts[first].Rows = rows
+	for i := range l.parts {
+		l.addFinished(i, &l.parts[i])
+	}
 	return l.emitParts(ctx)
 }
 

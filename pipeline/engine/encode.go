@@ -12,15 +12,18 @@ import (
 	"github.com/corepipe/corepipe/transport"
 )
 
-// result is a message to one client.
+// result is a message to one client, or to the coordinator.
 type result struct {
-	client  int
+	client  int // or toCoordinator
 	outputs *codec.Outputs
 	// encoded gets a value when outputs is encoded and its memory the core's
 	// again; nil when nobody waits for that.
 	encoded chan<- struct{}
 	method  string // that outputs answers, if it answers one
 }
+
+// toCoordinator is the number of the coordinator among clients. vLLM: -1.
+const toCoordinator = -1
 
 // packet is an encoded result. One goroutine has it at a time; the send stage
 // gives it back.
@@ -68,18 +71,22 @@ func (p *packet) fill(layout *codec.Layout, o *codec.Outputs, method string) (er
 	return err
 }
 
-// send is the stage that gives packets to the clients' connections. One that a
-// client does not take is dropped and counted: the others go on.
+// send is the stage that gives packets to the connections of those they are for.
+// One that is not taken is dropped and counted: the others go on.
 func (s *server) send(_ context.Context, in <-chan *packet) error {
 	for p := range in {
-		err := s.outputs[p.client].Send(transport.Packet{Frames: p.frames, Shared: 1})
+		conn, sent := s.reports, &s.config.Counters.Reports
+		if p.client != toCoordinator {
+			conn, sent = s.outputs[p.client], &s.config.Counters.Messages
+		}
+		err := conn.Send(transport.Packet{Frames: p.frames, Shared: 1})
 		switch {
 		case errors.Is(err, transport.ErrClosed):
 			return err
 		case err != nil:
 			s.config.Counters.Unsent.Add(1)
 		default:
-			s.config.Counters.Messages.Add(1)
+			sent.Add(1)
 		}
 		clear(p.aux[:cap(p.aux)]) // tensors are the core's: do not keep them alive
 		clear(p.frames[:cap(p.frames)])

@@ -55,5 +55,7 @@ type Counters struct {
 	Messages   atomic.Uint64 // sent
 	Tokens     atomic.Uint64 // sent
 	Skipped    atomic.Uint64 // messages that were not taken
-	Unsent     atomic.Uint64 // messages that no client took
+	Unsent     atomic.Uint64 // messages that nobody took
+	Reports    atomic.Uint64 // sent to the coordinator, waves among them
+	Woken      atomic.Uint64 // heard from the coordinator: others run
 }

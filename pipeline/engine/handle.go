@@ -18,6 +18,7 @@ func (l *loop) handle(ctx context.Context, m message) error {
 	case m.call != nil:
 		return l.call(ctx, m.call)
 	case m.wave != nil:
+		l.counters.Woken.Add(1)
 		if l.waver != nil {
 			l.waver.StartWave(m.wave.number, m.wave.exclude)
 		}
@@ -45,12 +46,11 @@ func (l *loop) add(ctx context.Context, r *codec.Request) error {
 	}
 	l.counters.Requests.Add(1)
 	l.core.Add(r)
+	l.live[r.ID] = r.ClientIndex
 	if r.AbortImmediately {
 		l.core.Abort([]string{r.ID})
-		delete(l.live, r.ID)
-		return nil
+		l.forget(r.ID)
 	}
-	l.live[r.ID] = r.ClientIndex
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (l *loop) drop(ids []string) {
 	for _, id := range ids {
 		if _, ok := l.live[id]; ok {
 			l.counters.Aborted.Add(1)
-			delete(l.live, id)
+			l.forget(id)
 		}
 	}
 	l.core.Abort(ids)

@@ -12,11 +12,15 @@ import (
 	"github.com/corepipe/corepipe/transport"
 )
 
-// connect opens the server's connections in vLLM's order: handshake, inputs and
-// the ready message on each, outputs, and only then the handshake's end.
+// connect opens the server's connections in vLLM's order: handshake, inputs, the
+// coordinator, the ready message on each input, outputs; and only when the
+// coordinator is ready comes the handshake's end.
 func (s *server) connect(ctx context.Context) error {
 	c := &s.config
-	s.init = &codec.Init{Inputs: c.Inputs, Outputs: c.Outputs}
+	s.init = &codec.Init{
+		Inputs: c.Inputs, Outputs: c.Outputs,
+		CoordinatorInput: c.CoordinatorInput, CoordinatorOutput: c.CoordinatorOutput,
+	}
 	var launcher transport.Conn
 	if c.Handshake != "" {
 		var err error
@@ -34,9 +38,9 @@ func (s *server) connect(ctx context.Context) error {
 	if err := s.openInputs(ctx); err != nil {
 		return err
 	}
-	// A coordinator (init.CoordinatorInput, init.CoordinatorOutput) is to be
-	// subscribed to before the ready message, and waited for before the end of
-	// the handshake.
+	if err := s.subscribe(ctx); err != nil {
+		return err
+	}
 	if err := s.sayReady(); err != nil {
 		return err
 	}
@@ -46,6 +50,9 @@ func (s *server) connect(ctx context.Context) error {
 			return err
 		}
 		s.outputs = append(s.outputs, conn)
+	}
+	if err := s.awaitCoordinator(ctx); err != nil {
+		return fmt.Errorf("engine: coordinator at %s: %w", s.init.CoordinatorInput, err)
 	}
 	if launcher == nil {
 		return nil
@@ -100,11 +107,11 @@ func (s *server) openInputs(ctx context.Context) error {
 	return nil
 }
 
-// sayReady tells every client what the engine is.
+// sayReady tells every client what the engine is, as its release does.
 func (s *server) sayReady() error {
 	ready := s.config.Ready
 	ready.StatsAddress = cmp.Or(ready.StatsAddress, s.init.StatsAddress)
-	b, err := codec.AppendReady(nil, &ready)
+	b, err := s.layout.AppendReady(nil, &ready)
 	if err != nil {
 		return fmt.Errorf("engine: ready message: %w", err)
 	}

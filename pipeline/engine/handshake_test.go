@@ -60,7 +60,7 @@ func TestHandshakeGoesInVLLMsOrder(t *testing.T) {
 			nothingAt(t, f.input)
 			init, err := codec.AppendInit(nil, &codec.Init{
 				Inputs: []string{f.input.Endpoint()}, Outputs: []string{f.output.Endpoint()},
-				CoordinatorInput: "inproc://c1", CoordinatorOutput: "inproc://c2", StatsAddress: "inproc://c3",
+				StatsAddress: "inproc://c3",
 			})
 			must(t, err)
 			must(t, hs.Send(transport.Packet{Peer: peer, Frames: [][]byte{init}, Shared: 1}))
@@ -151,6 +151,7 @@ func TestConfigThatCannotBeUsed(t *testing.T) {
 		{"a rank of three bytes", engine.Config{Transport: network, Rank: 1 << 16, Inputs: one, Outputs: one}, "Config.Rank"},
 		{"no addresses", engine.Config{Transport: network}, "Config.Handshake"},
 		{"an input without an output", engine.Config{Transport: network, Inputs: one}, "Config.Outputs"},
+		{"a coordinator that cannot be told anything", engine.Config{Transport: network, Inputs: one, Outputs: one, CoordinatorInput: "inproc://c"}, "Config.CoordinatorOutput"},
 		{"a release before all others", engine.Config{Transport: network, Inputs: one, Outputs: one, Release: "0.1"}, "Config.Release"},
 		{"an address that is none", engine.Config{Transport: network, Inputs: []string{"?"}, Outputs: one}, "connect to ?"},
 	} {

@@ -15,6 +15,8 @@ type loop struct {
 	core     Core
 	mortal   Mortal // nil when the core cannot die
 	waver    Waver  // nil when the core knows no waves
+	lockstep *Rank  // nil when the core steps alone
+	loader   Loader // nil when the core does not know its load
 	rank     int
 	clients  int
 	counters *Counters
@@ -22,13 +24,18 @@ type loop struct {
 	skip     func(error)
 	hangUp   func() // ends the stages before this one
 
-	out     chan<- result
-	live    map[string]int // the client of each unfinished request
-	held    []message      // came during a step, to be handled after it
-	gone    map[string]struct{}
-	parts   []codec.Outputs // of one step, by client; reused
-	encoded chan struct{}   // one slot: the step that was lent to encode is back
-	lent    bool
+	out         chan<- result
+	live        map[string]int // the client of each unfinished request
+	held        []message      // came during a step, to be handled after it
+	gone        map[string]struct{}
+	parts       []codec.Outputs // of one step, by client; reused
+	encoded     chan struct{}   // one slot: the step that was lent to encode is back
+	lent        bool
+	coordinated bool       // there is a coordinator
+	shares      bool       // it is told of loads, and clients of what has finished
+	told        codec.Load // the last report's counts
+	finished    [][]string // by client: requests that ended since its last message
+
 	closing bool // no new work
 	death   *DeathError
 
@@ -63,12 +70,15 @@ func (l *loop) stage(ctx context.Context, in <-chan message, out chan<- result) 
 		if err := l.reclaim(ctx); err != nil {
 			return err
 		}
+		if err := l.report(ctx); err != nil {
+			return err
+		}
 		begin := l.clock()
 		o, took := l.core.Step(begin)
 		l.paced, l.due = took > 0, begin+took
 		var err error
 		switch {
-		case o != nil || took > 0:
+		case o != nil || took > 0 || l.joined():
 			err = l.step(ctx, in, o)
 		case !l.died():
 			err = l.rest(ctx, in)
@@ -82,8 +92,14 @@ func (l *loop) stage(ctx context.Context, in <-chan message, out chan<- result) 
 // step waits for the end of a step, drops what was aborted meanwhile, and sends
 // the rest of it; then comes what else had to wait.
 func (l *loop) step(ctx context.Context, in <-chan message, o *codec.Outputs) error {
+	if err := l.meet(ctx, in); err != nil || l.stopped() {
+		return err
+	}
 	if err := l.wait(ctx, in); err != nil || l.stopped() {
 		return err
+	}
+	if l.lockstep != nil {
+		l.lockstep.End()
 	}
 	for _, m := range l.held {
 		l.drop(m.abort)
@@ -97,16 +113,24 @@ func (l *loop) step(ctx context.Context, in <-chan message, o *codec.Outputs) er
 		}
 	}
 	clear(l.gone)
+	if err := l.report(ctx); err != nil {
+		return err
+	}
 	return l.release(ctx)
 }
 
-// wait holds messages back until the step is due or the engine is to end.
+// wait holds messages back until the step is due.
 func (l *loop) wait(ctx context.Context, in <-chan message) error {
 	left := l.due - time.Since(l.began)
 	if left <= 0 {
 		return nil
 	}
 	l.timer.Reset(left)
+	return hold(ctx, l, in, l.timer.C)
+}
+
+// hold holds messages back until something happens or the engine is to end.
+func hold[T any](ctx context.Context, l *loop, in <-chan message, until <-chan T) error {
 	for {
 		select {
 		case m, ok := <-in:
@@ -115,7 +139,7 @@ func (l *loop) wait(ctx context.Context, in <-chan message) error {
 				continue
 			}
 			l.held = append(l.held, m)
-		case <-l.timer.C:
+		case <-until:
 			return nil
 		case <-l.stop:
 			return nil
@@ -157,6 +181,9 @@ func (l *loop) drain(ctx context.Context, in <-chan message) error {
 
 // rest waits for a message: the core has nothing to do.
 func (l *loop) rest(ctx context.Context, in <-chan message) error {
+	if err := l.flush(ctx); err != nil {
+		return err
+	}
 	select {
 	case m, ok := <-in:
 		if !ok { // closed by nobody but us; there is nothing to wait for but the end

@@ -28,15 +28,15 @@ type wave struct {
 	exclude codec.Exclude
 }
 
-// receive is the source of what all clients send.
-func receive(conns []transport.Conn) pipeline.Source[transport.Packet] {
-	if len(conns) == 1 {
-		return pipeline.Receive(conns[0])
+// receive is one source of what all of them emit.
+func receive(sources []pipeline.Source[transport.Packet]) pipeline.Source[transport.Packet] {
+	if len(sources) == 1 {
+		return sources[0]
 	}
 	return func(ctx context.Context, out chan<- transport.Packet) error {
 		all, ctx := errgroup.WithContext(ctx) // each ends with its Conn, all of which end together
-		for _, conn := range conns {
-			all.Go(func() error { return pipeline.Receive(conn)(ctx, out) })
+		for _, source := range sources {
+			all.Go(func() error { return source(ctx, out) })
 		}
 		return all.Wait()
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/corepipe/corepipe/codec"
 )
@@ -12,15 +13,23 @@ import (
 // report is the scheduler's state after a step. The same memory every time.
 func (s *Sim) report() *codec.SchedulerStats {
 	t := &s.stats
-	t.NumRunning = s.batch
-	t.NumWaiting = len(s.waiting) - s.skipped
+	l := s.Load()
+	t.NumRunning, t.NumWaiting, t.KVCacheUsage = l.Running, l.Waiting, l.KVUsage
 	t.StepCounter++
-	t.KVCacheUsage = 0
-	if s.KVTokens > 0 {
-		t.KVCacheUsage = float64(s.kvUsed) / float64(s.KVTokens)
-	}
 	return t
 }
+
+// Load implements Loader.
+func (s *Sim) Load() codec.Load {
+	l := codec.Load{Running: s.batch, Waiting: len(s.waiting) - s.skipped}
+	if s.KVTokens > 0 {
+		l.KVUsage = float64(s.kvUsed) / float64(s.KVTokens)
+	}
+	return l
+}
+
+// DummyStep implements Dummy: a step without requests takes StepTime.
+func (s *Sim) DummyStep() time.Duration { return s.StepTime }
 
 // rare adds what only the first and the last output of a request have.
 func (s *Sim) rare(r *run, row *codec.Output, first bool) {

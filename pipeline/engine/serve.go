@@ -14,7 +14,7 @@ import (
 )
 
 // Serve runs core as a vLLM engine: it shakes hands, tells every client that it
-// is ready and answers them until ctx ends. Then it aborts what is left, with an
+// is ready, waits for its coordinator if it has one, and answers until ctx ends. Then it aborts what is left, with an
 // output for each, and returns nil, as vLLM does on SIGTERM. When the core dies
 // it returns a *DeathError; other errors say what could not be opened or sent.
 // No goroutine and no connection is left; the Transport is its owner's.
@@ -47,7 +47,10 @@ type server struct {
 	init    *codec.Init
 	inputs  []transport.Conn // by client index, as outputs
 	outputs []transport.Conn
-	packets sync.Pool // of *packet, from encode to send
+	wakes   transport.Conn     // from the coordinator; nil without one, as reports
+	reports transport.Conn     // to it
+	early   []transport.Packet // came over wakes before the coordinator was ready
+	packets sync.Pool          // of *packet, from encode to send
 }
 
 // run joins the stages and waits for them:
@@ -59,7 +62,7 @@ type server struct {
 func (s *server) run(ctx context.Context, core Core) error {
 	loop := s.newLoop(ctx, core)
 	g := pipeline.NewGroup(context.WithoutCancel(ctx))
-	packets := pipeline.From(g, "receive", buffer, receive(s.inputs))
+	packets := pipeline.From(g, "receive", buffer, receive(s.sources()))
 	messages := pipeline.Via(g, "decode", packets, buffer, decode(s.layout, s.skip))
 	results := pipeline.Via(g, "core", messages, buffer, loop.stage)
 	encoded := pipeline.Via(g, "encode", results, buffer, s.encode)
@@ -84,9 +87,17 @@ func (s *server) newLoop(ctx context.Context, core Core) *loop {
 		stop: ctx.Done(), skip: s.skip, hangUp: s.closeInputs,
 		began: time.Now(), live: map[string]int{}, gone: map[string]struct{}{},
 		encoded: make(chan struct{}, 1), parts: make([]codec.Outputs, len(s.outputs)),
+		coordinated: s.reports != nil, shares: s.reports != nil && !s.config.ExternalLB,
 	}
 	l.mortal, _ = core.(Mortal)
 	l.waver, _ = core.(Waver)
+	l.loader, _ = core.(Loader)
+	if l.lockstep, _ = core.(*Rank); l.lockstep != nil && l.coordinated {
+		l.lockstep.Coordinate(s.layout)
+	}
+	if l.shares {
+		l.finished = make([][]string, len(s.outputs))
+	}
 	return l
 }
 
@@ -101,11 +112,17 @@ func (s *server) closeInputs() {
 	for _, conn := range s.inputs {
 		_ = conn.Close() // nothing is left to be lost
 	}
+	if s.wakes != nil {
+		_ = s.wakes.Close() // as well
+	}
 }
 
 func (s *server) close() {
 	s.closeInputs()
 	for _, conn := range s.outputs {
 		_ = conn.Close() // its linger has done what could be done
+	}
+	if s.reports != nil {
+		_ = s.reports.Close() // as well
 	}
 }

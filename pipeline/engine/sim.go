@@ -12,7 +12,7 @@ import (
 // Sim is a simulated core: a scheduler with a batch, a waiting queue and a KV
 // budget, and a model that only counts. The zero value is a fast small engine.
 // The fields are set before the first Add and not changed then. One goroutine
-// uses a Sim; it implements Core, Mortal and Describer.
+// uses a Sim; it implements Core, Mortal, Describer, Loader and Dummy.
 //
 // Every running request gets one token a step, by the formula of Seed and Token
 // unless a script says otherwise, until max_tokens, a stop token or the end of
