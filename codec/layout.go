@@ -22,13 +22,14 @@ type Layout struct {
 	positions                     string // see Positions.
 	request, output, outputs      []slot
 	lora, pooling, lists, tensors []slot
-	sampling                      fieldSet // the keys that are known.
-	stats, prefill                []string // the keys in their order; prefill is nil where there is no such record.
-	plain                         string   // the bytes of an output after its tokens when it has nothing else.
-	need                          int      // fields of a request that have no default.
-	reasons                       int      // the number of finish reasons.
-	bareResult                    bool     // a utility result has no type beside it.
-	nestedLogprobs                bool     // LogprobsLists are lists, not arrays.
+	sampling                      fieldSet  // the keys that are known.
+	stats, prefill                []string  // the keys in their order; prefill is nil where there is no such record.
+	plain                         string    // the bytes of an output after its tokens when it has nothing else.
+	usual                         [4]string // the bytes between the fields of a request without rare ones; see encoder.usual.
+	need                          int       // fields of a request that have no default.
+	reasons                       int       // the number of finish reasons.
+	bareResult                    bool      // a utility result has no type beside it.
+	nestedLogprobs                bool      // LogprobsLists are lists, not arrays.
 }
 
 // field is a Python field name as a number; fieldNames has the names.

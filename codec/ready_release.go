@@ -40,7 +40,7 @@ var shared020 = sync.OnceValue(func() *Layout {
 	for n < len(l.request) && n < len(newest.request) && l.request[n] == newest.request[n] {
 		n++
 	}
-	l.request = l.request[:n]
+	l.request, l.usual = l.request[:n], [4]string{}
 	return &l
 })
 

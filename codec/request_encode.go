@@ -12,13 +12,17 @@ package codec
 // A request of tokens and plain sampling parameters costs no allocation when
 // dst has room: 5 bytes a token are reserved. vLLM: EngineCoreRequest.
 func (l *Layout) AppendRequest(dst []byte, aux [][]byte, r *Request) ([]byte, [][]byte, error) {
+	e := encoder{b: dst, aux: aux, base: len(aux), layout: l}
+	if l.certain(r) {
+		e.usual(l, r)
+		return e.b, aux, nil
+	}
 	if err := r.encodable(); err != nil {
 		return dst, aux, err
 	}
 	if err := l.Holds(r); err != nil {
 		return dst, aux, err
 	}
-	e := encoder{b: dst, aux: aux, base: len(aux), layout: l}
 	e.b = appendArray(e.b, len(l.request))
 	for _, s := range l.request {
 		e.requestField(l, r, s)

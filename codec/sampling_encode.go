@@ -4,8 +4,7 @@ package codec
 
 import "encoding/binary"
 
-// sampling appends the map of the keys that differ from vLLM's defaults, in the
-// order of vLLM's class. The header is map16 whatever the number, as msgspec
+// sampling appends the map of the keys that differ from vLLM's defaults. The header is map16 whatever the number, as msgspec
 // writes it, so the count can be filled in at the end.
 func (e *encoder) sampling(s *SamplingParams) {
 	if s == nil {
@@ -13,8 +12,13 @@ func (e *encoder) sampling(s *SamplingParams) {
 		return
 	}
 	head := len(e.b) + 1
-	e.b = append(e.b, mMap16, 0, 0)
-	n := e.samplingNumbers(s) + e.samplingTokens(s) + e.samplingText(s) + e.samplingRest(s)
+	b, numbers := appendNumbers(append(e.b, mMap16, 0, 0), s)
+	b, limits := appendLimits(b, s, e.knows(fOwnEosTokenID))
+	e.b = b
+	n := numbers + limits
+	if s.rare() {
+		n += e.rare(s)
+	}
 	binary.BigEndian.PutUint16(e.b[head:], uint16(n))
 }
 
@@ -26,22 +30,6 @@ func (e *encoder) keyInt(key string, v, standard int) int {
 		return 0
 	}
 	e.b = appendInt(appendString(e.b, key), v)
-	return 1
-}
-
-func (e *encoder) keyFloat(key string, v float64) int {
-	if v == 0 {
-		return 0
-	}
-	e.b = appendFloat(appendString(e.b, key), v)
-	return 1
-}
-
-func (e *encoder) keyFloatPtr(key string, v *float64, standard float64) int {
-	if v == nil || *v == standard {
-		return 0
-	}
-	e.b = appendFloat(appendString(e.b, key), *v)
 	return 1
 }
 

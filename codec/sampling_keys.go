@@ -2,38 +2,11 @@
 
 package codec
 
-func (e *encoder) samplingNumbers(s *SamplingParams) (n int) {
-	if s.N != 0 {
-		n += e.keyInt("n", s.N, 1)
-	}
-	n += e.keyFloat("presence_penalty", s.PresencePenalty)
-	n += e.keyFloat("frequency_penalty", s.FrequencyPenalty)
-	n += e.keyFloatPtr("repetition_penalty", s.RepetitionPenalty, 1)
-	n += e.keyFloatPtr("temperature", s.Temperature, 1)
+// rare appends the keys that sampling_usual.go does not have, in the order of
+// vLLM's class.
+func (e *encoder) rare(s *SamplingParams) (n int) {
 	n += e.watermarking(s.Watermarking)
-	n += e.keyFloatPtr("top_p", s.TopP, 1)
-	n += e.keyInt("top_k", s.TopK, 0)
-	n += e.keyFloat("min_p", s.MinP)
-	if s.Seed != nil {
-		e.b = appendOptInt(appendString(e.b, "seed"), s.Seed)
-		n++
-	}
-	return n
-}
-
-func (e *encoder) samplingTokens(s *SamplingParams) (n int) {
 	n += e.keyStrings("stop", s.Stop)
-	n += e.keyTokens("stop_token_ids", s.StopTokenIDs)
-	n += e.keyBool("ignore_eos", s.IgnoreEOS)
-	switch s.MaxTokens {
-	case 0:
-	case NoLimit:
-		e.b = append(appendString(e.b, "max_tokens"), mNil)
-		n++
-	default:
-		n += e.keyInt("max_tokens", s.MaxTokens, 16)
-	}
-	n += e.keyInt("min_tokens", s.MinTokens, 0)
 	n += e.keyIntPtr("logprobs", s.Logprobs)
 	n += e.keyIntPtr("prompt_logprobs", s.PromptLogprobs)
 	n += e.promptLogprobTokenIDs(s.PromptLogprobTokenIDs)
@@ -43,28 +16,18 @@ func (e *encoder) samplingTokens(s *SamplingParams) (n int) {
 	if s.LogprobTokenIDs != nil && e.knows(fLogprobTokenIDs) {
 		n += e.keyTokens("logprob_token_ids", s.LogprobTokenIDs)
 	}
-	return n
-}
-
-func (e *encoder) samplingText(s *SamplingParams) (n int) {
 	n += e.keyBool("flat_logprobs", s.FlatLogprobs && e.knows(fFlatLogprobs))
 	n += e.keyTrue("detokenize", s.Detokenize)
 	n += e.keyTrue("skip_special_tokens", s.SkipSpecialTokens)
 	n += e.keyTrue("spaces_between_special_tokens", s.SpacesBetweenSpecialTokens)
 	n += e.keyBool("include_stop_str_in_output", s.IncludeStopStrInOutput)
-	n += e.keyInt("output_kind", int(s.OutputKind), int(Cumulative))
 	if s.StreamInterval != nil && e.knows(fStreamInterval) {
 		n += e.keyIntPtr("stream_interval", s.StreamInterval)
 	}
 	n += e.keyBool("skip_clone", s.SkipClone && e.knows(fSkipClone))
 	n += e.keyInt("output_text_buffer_length", s.OutputTextBufferLength, 0)
-	if s.EOSTokenID != nil && e.knows(fOwnEosTokenID) {
-		e.b = appendUint(appendString(e.b, "_eos_token_id"), uint64(*s.EOSTokenID))
-		n++
-	}
-	n += e.keyTokens("_all_stop_token_ids", s.AllStopTokenIDs)
 	n += e.keyBool("_watermarking_skipped", s.WatermarkingSkipped && e.knows(fOwnWatermarkingSkipped))
-	return n
+	return n + e.samplingRest(s)
 }
 
 func (e *encoder) samplingRest(s *SamplingParams) (n int) {

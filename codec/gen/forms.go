@@ -22,7 +22,7 @@ func scalarsOf(field string, at entry) string {
 				need++
 			}
 		}
-		return fmt.Sprintf("need: %d, ", need)
+		return fmt.Sprintf("need: %d, %s", need, usual(at.Fields))
 	case "output":
 		return fmt.Sprintf("plain: \"%s\", ", plain(at.Fields))
 	case "lists":
@@ -71,6 +71,26 @@ func plain(fields [][3]*string) string {
 		fmt.Fprintf(&b, "\\x%02x", zero(f))
 	}
 	return b.String()
+}
+
+// usual is what stands between the fields of a request that has no rare ones: after
+// the prompt, the sampling parameters, the arrival time and the priority. Before
+// 0.17.0 there is a field that follows from the sampling parameters.
+func usual(fields [][3]*string) string {
+	var between [4]strings.Builder
+	part := -1
+	for _, f := range fields {
+		switch *f[0] {
+		case "eos_token_id":
+			return ""
+		case "prompt_token_ids", "sampling_params", "arrival_time", "client_index":
+			part++
+		case "request_id", "current_wave", "priority":
+		default:
+			fmt.Fprintf(&between[part], "\\x%02x", zero(f))
+		}
+	}
+	return fmt.Sprintf("usual: [4]string{\"%s\", \"%s\", \"%s\", \"%s\"}, ", &between[0], &between[1], &between[2], &between[3])
 }
 
 // zero is the one byte that the default of a field takes on the wire.
