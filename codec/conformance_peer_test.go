@@ -51,7 +51,7 @@ type answer struct {
 func startPython(t testing.TB, python, script string) *pythonPeer {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), python, "-B", "testdata/"+script)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = t.Output()
 	in, err := cmd.StdinPipe()
 	check(t, err)
 	out, err := cmd.StdoutPipe()
@@ -73,14 +73,14 @@ func startMsgspec(t testing.TB) *pythonPeer {
 	return startPython(t, python, "conformance.py")
 }
 
-// fatal is what *testing.T and *rapid.T have in common here.
-type fatal interface {
+// failer is what *testing.T and *rapid.T have in common here.
+type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
 // try asks and gives the answer, also one that says no.
-func (p *pythonPeer) try(t fatal, q question) answer {
+func (p *pythonPeer) try(t failer, q question) answer {
 	t.Helper()
 	line, err := json.Marshal(q)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *pythonPeer) try(t fatal, q question) answer {
 	return a
 }
 
-func (p *pythonPeer) ask(t fatal, q question) answer {
+func (p *pythonPeer) ask(t failer, q question) answer {
 	t.Helper()
 	a := p.try(t, q)
 	if a.Error != "" {
@@ -111,7 +111,7 @@ func (p *pythonPeer) ask(t fatal, q question) answer {
 	return a
 }
 
-func (a *answer) frames(t fatal) [][]byte {
+func (a *answer) frames(t failer) [][]byte {
 	t.Helper()
 	out := make([][]byte, len(a.Frames))
 	for i, s := range a.Frames {
@@ -182,7 +182,7 @@ func newer(t testing.TB, a, b string) bool {
 }
 
 // outputsOf decodes and reads every part that is decoded when asked for.
-func outputsOf(t fatal, l *codec.Layout, frames [][]byte) *codec.Outputs {
+func outputsOf(t failer, l *codec.Layout, frames [][]byte) *codec.Outputs {
 	t.Helper()
 	o, err := l.DecodeOutputs(frames)
 	if err != nil {

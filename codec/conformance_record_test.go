@@ -29,8 +29,10 @@ func (c *conformity) record(path string, want any, got reflect.Value) {
 			key = "structured_outputs" // by its old name.
 		}
 		at := path + "." + key
-		if wrapped, ok := v.(map[string]any); ok && key == "result" && len(wrapped) == 2 && wrapped["type_info"] == nil {
-			v = wrapped["result"] // UtilityResult, since 0.10.1.
+		if wrapped, ok := v.(map[string]any); ok && key == "result" {
+			if kind, is := wrapped["type_info"]; is && kind == nil {
+				v = wrapped["result"] // UtilityResult, since 0.10.1.
+			}
 		}
 		f, known := c.field(at, key, got)
 		switch {

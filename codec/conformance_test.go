@@ -49,7 +49,7 @@ func TestConformanceWithMsgspec(t *testing.T) {
 
 // asks sends a message of ours to Python, compares what it reads with what we
 // meant, and gives the frames in which Python writes it.
-func (c *conformance) asks(t fatal, kind, release string, payload []byte, aux [][]byte, meant any) [][]byte {
+func (c *conformance) asks(t failer, kind, release string, payload []byte, aux [][]byte, meant any) [][]byte {
 	t.Helper()
 	c.asked++
 	a := c.python.ask(t, question{Op: "decode", Kind: kind, Release: release, Frames: hexFrames(payload, aux...)})
@@ -106,7 +106,7 @@ func (c *conformance) outputs(t *testing.T, release string, l *codec.Layout, d d
 
 // outputsAgain compares two readings of outputs by what Python makes of them:
 // the second has only raw rows, whose parts are compared when asked for.
-func (c *conformance) outputsAgain(t fatal, release string, l *codec.Layout, o, again *codec.Outputs) {
+func (c *conformance) outputsAgain(t failer, release string, l *codec.Layout, o, again *codec.Outputs) {
 	t.Helper()
 	b, aux, err := l.AppendOutputs(nil, nil, again)
 	if err != nil {

@@ -78,6 +78,9 @@ class Sampler:
 
     CollectionType = ListType
 
+    def VarTupleType(self, t, name):
+        return tuple(self.ListType(t, name))
+
     def SetType(self, t, name):
         return {self.value(t.item_type, name) for _ in range(self.r.randint(1, 4))}
 
