@@ -24,7 +24,7 @@ func (m *Message) setRelease(release string) error {
 		return err
 	}
 	if m.Kind.layered() {
-		if release == "" && !fits(m.Kind, l, &m.root) {
+		if release == "" && (!fits(m.Kind, l, &m.root) || !m.decodable(l)) {
 			l = m.guessRelease(l)
 		}
 		m.noteLengths(l)
@@ -35,27 +35,27 @@ func (m *Message) setRelease(release string) error {
 	return nil
 }
 
-// guessRelease takes the newest layout of the message's lengths, of those in
-// which it can be decoded if there is one.
+// guessRelease takes the newest layout of the message's lengths in which it can
+// be decoded. If there is none, l will do if it has the lengths, or else the
+// newest that has.
 func (m *Message) guessRelease(l *codec.Layout) *codec.Layout {
 	var fitting []*codec.Layout
+	best := l
+	decoded := false
 	for _, other := range codec.Layouts() {
-		if fits(m.Kind, other, &m.root) {
-			fitting = append(fitting, other)
+		if !fits(m.Kind, other, &m.root) {
+			continue
+		}
+		fitting = append(fitting, other)
+		if m.decodable(other) || !decoded && !fits(m.Kind, l, &m.root) {
+			best, decoded = other, decoded || m.decodable(other)
 		}
 	}
-	if len(fitting) == 0 {
-		return l
+	if best != l {
+		m.Release = best.Since()
+		m.notes = append(m.notes, fmt.Sprintf("taken for a message of %s by its length; these have it: %s. --release says another",
+			best.Since(), sinces(fitting)))
 	}
-	best := fitting[len(fitting)-1]
-	for _, other := range fitting {
-		if m.decodable(other) {
-			best = other
-		}
-	}
-	m.Release = best.Since()
-	m.notes = append(m.notes, fmt.Sprintf("taken for a message of %s by its length; these have it: %s. --release says another",
-		best.Since(), sinces(fitting)))
 	return best
 }
 

@@ -5,7 +5,10 @@ package wire_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,6 +143,9 @@ func sameFloats(t *testing.T, want []float64, text []byte) {
 	t.Helper()
 	var doc struct{ Message struct{ Values []any } }
 	parse(t, text, &doc)
+	if nans := strings.Contains(fmt.Sprint(want[:1], want[2:]), "NaN"); (doc.Message.Values == nil) != nans {
+		t.Fatalf("want numbers unless there are several NaNs, got %s", text)
+	}
 	for i, v := range doc.Message.Values {
 		x, ok := v.(interface{ Float64() (float64, error) })
 		if !ok {
@@ -148,6 +154,22 @@ func sameFloats(t *testing.T, want []float64, text []byte) {
 		// Few digits are shown, enough to tell the value from its neighbours.
 		if f, err := x.Float64(); err != nil || float32(f) != float32(want[i]) {
 			t.Fatalf("want %v, got %v in %s", want[i], f, text)
+		}
+	}
+}
+
+func TestHalvesAreRoundedToTheNearest(t *testing.T) {
+	for number, want := range map[string]struct{ float16, bfloat16 string }{
+		"0.1": {"662e", "cd3d"}, "1": {"003c", "803f"}, "-2": {"00c0", "00c0"}, "1e-8": {"0000", "2c32"}, "65519.9": {"ff7b", "8047"},
+		"65520.0": {"007c", "8047"}, "1.00048828125": {"003c", "803f"}, "1.00146484375": {"023c", "803f"},
+		"1.00390625": {"043c", "803f"}, "1.01171875": {"0c3c", "823f"}, "6.0e-8": {"0100", "8133"}, `{"float": "-inf"}`: {"00fc", "80ff"},
+	} {
+		for dtype, bits := range map[string]string{"float16": want.float16, "bfloat16": want.bfloat16} {
+			all, err := wire.Parse([]byte(`{"kind": "value", "message": {"dtype": "`+dtype+`", "shape": [], "values": [`+number+`]}}`), wire.Options{})
+			check(t, err)
+			if got := hex.EncodeToString(all[0].Frames()[0]); !strings.HasSuffix(got, bits) {
+				t.Errorf("%s as %s: want %s, got %s", number, dtype, bits, got)
+			}
 		}
 	}
 }
