@@ -172,37 +172,6 @@ func TestADuplicateIDIsRefusedOnceInFlight(t *testing.T) { // L7
 	})
 }
 
-func TestWhatKillsAnEngineIsRefusedAndNotSent(t *testing.T) { // P7
-	synctest.Test(t, func(t *testing.T) {
-		c, peers, _ := connect(t, 1)
-		bad := map[string]func(*codec.Request){
-			"empty id":       func(r *codec.Request) { r.ID = "" },
-			"id is no UTF-8": func(r *codec.Request) { r.ID = "\xff" },
-			"temperature 3":  func(r *codec.Request) { r.Sampling.Temperature = new(3.0) },
-			"no prompt":      func(r *codec.Request) { r.Prompt = nil },
-			"two constraints": func(r *codec.Request) {
-				r.Sampling.StructuredOutputs = &codec.StructuredOutputs{Regex: "a", Grammar: "b"}
-			},
-			"min above max":       func(r *codec.Request) { r.Sampling.MinTokens = 9 },
-			"min above the model": func(r *codec.Request) { r.Sampling.MaxTokens, r.Sampling.MinTokens = 0, 98 },
-		}
-		for name, change := range bad {
-			r := simple("r")
-			change(r)
-			_, err := c.Submit(context.Background(), r)
-			var f *codec.FieldError
-			if !errors.As(err, &f) || f.Field == "" || f.Rule == "" {
-				t.Errorf("%s: got %v", name, err)
-			}
-		}
-		s := submit(t, c, simple("good"))
-		if m := peers[0].next(); m.request.ID != "good" {
-			t.Fatalf("the engine got %q", m.request.ID)
-		}
-		s.Close()
-	})
-}
-
 func TestMaxTokensIsWhatTheModelLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
