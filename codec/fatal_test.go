@@ -4,6 +4,7 @@ package codec_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/corepipe/corepipe/codec"
@@ -61,7 +62,7 @@ func TestFormsThatKillAnEngineAreRefused(t *testing.T) {
 	}
 	good := val(t, loose(at(0, "r")))
 	for name, frames := range map[string][][]byte{
-		"no array": {{0x80}}, "no msgpack": {{0xc1}}, "trailing bytes": {append(good[:len(good):len(good)], 0xc0)}, "no payload": {}, "an empty payload": {{}},
+		"no array": {{0x80}}, "no msgpack": {{0xc1}}, "trailing bytes": {append(slices.Clip(good), 0xc0)}, "no payload": {}, "an empty payload": {{}},
 	} {
 		if r, err := l.DecodeRequest(frames); r != nil || err == nil {
 			t.Errorf("%s: got %v", name, r)

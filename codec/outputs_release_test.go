@@ -57,14 +57,15 @@ func TestLogprobsInListsBecomeTensorsAndListsAgain(t *testing.T) {
 func TestLogprobsInListsOfNoShapeSpoilTheirRow(t *testing.T) {
 	l := layout(t, "0.9.2")
 	for name, v := range map[string]any{
-		"two lists":         []any{[]any{[]any{1}}, []any{[]any{1.5}}},
-		"a missing column":  []any{[]any{[]any{1, 2}, []any{3}}, []any{[]any{1.5, 2.5}, []any{1.5, 2.5}}, []any{1, 1}},
-		"a missing row":     []any{[]any{[]any{1}, []any{2}}, []any{[]any{1.5}}, []any{1, 1}},
-		"a missing rank":    []any{[]any{[]any{1}, []any{2}}, []any{[]any{1.5}, []any{1.5}}, []any{1}},
-		"no columns":        []any{[]any{[]any{}}, []any{[]any{}}, []any{1}},
-		"a float for an id": []any{[]any{[]any{1.5}}, []any{[]any{1.5}}, []any{1}},
-		"a tensor":          []any{[]any{"<i8", []any{1, 1}, []byte("12345678")}, nil, nil},
-		"no lists":          []any{1, 2, 3},
+		"two lists":          []any{[]any{[]any{1}}, []any{[]any{1.5}}},
+		"a missing column":   []any{[]any{[]any{1, 2}, []any{3}}, []any{[]any{1.5, 2.5}, []any{1.5, 2.5}}, []any{1, 1}},
+		"rows of two widths": []any{[]any{[]any{1, 2}, []any{3}}, []any{[]any{1.5, 2.5}, []any{1.5}}, []any{1, 1}},
+		"a missing row":      []any{[]any{[]any{1}, []any{2}}, []any{[]any{1.5}}, []any{1, 1}},
+		"a missing rank":     []any{[]any{[]any{1}, []any{2}}, []any{[]any{1.5}, []any{1.5}}, []any{1}},
+		"no columns":         []any{[]any{[]any{}}, []any{[]any{}}, []any{1}},
+		"a float for an id":  []any{[]any{[]any{1.5}}, []any{[]any{1.5}}, []any{1}},
+		"a tensor":           []any{[]any{"<i8", []any{1, 1}, []byte("12345678")}, nil, nil},
+		"no lists":           []any{1, 2, 3},
 	} {
 		o, err := l.DecodeOutputs([][]byte{nestedRow(val(t, v))})
 		check(t, err)
