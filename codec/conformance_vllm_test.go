@@ -90,12 +90,10 @@ func (p *vllmPeer) fixtures(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			r, err := layout(t, f.release()).DecodeRequest(f.frames())
 			check(t, err)
-			if r.Validate() == nil {
-				p.accepts(t, r)
-			}
+			p.accepts(t, r)
 		})
 	}
-	if p.asked < 20 {
+	if p.asked < 15 {
 		t.Errorf("vllm %s was asked %d requests only", p.release, p.asked)
 	}
 }
@@ -111,9 +109,7 @@ func (p *vllmPeer) versions(t *testing.T) {
 			check(t, err)
 			r, err := layout(t, v.Version).DecodeRequest([][]byte{b})
 			check(t, err)
-			if r.Validate() == nil {
-				p.accepts(t, r)
-			}
+			p.accepts(t, r)
 		}
 	}
 }
