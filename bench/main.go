@@ -32,7 +32,9 @@ const (
 type cli struct {
 	Run     runCmd     `cmd:"" default:"withargs" help:"Drive engines and measure (the default)."`
 	Engines enginesCmd `cmd:"" help:"Serve simulated engines until interrupted."`
-	Wire    wireCmd    `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
+
+	Coordinator coordinatorCmd `cmd:"" help:"Coordinate data-parallel engines until interrupted, as vLLM's DPCoordinatorProc."`
+	Wire        wireCmd        `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
 }
 
 // terminal is where a command writes.
