@@ -194,7 +194,7 @@ func (s *stand) load(rank, wave, step, waiting, running int, kv float64) {
 
 // pass lets time go by.
 func (s *stand) pass(ms int) {
-	time.Sleep(time.Duration(ms) * time.Millisecond) //nolint:forbidigo // fake time
+	time.Sleep(time.Duration(ms) * time.Millisecond)
 	synctest.Wait()
 }
 

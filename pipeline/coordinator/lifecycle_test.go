@@ -134,7 +134,7 @@ func TestALostSocketEndsItWithAnErrorThatNamesIt(t *testing.T) {
 				if !ok || stage.Stage != "coordinate" || c.err != nil && !errors.Is(err, c.err) {
 					t.Errorf("got error %v", err)
 				}
-				if again := co.Close(); again != err {
+				if again := co.Close(); !errors.Is(again, err) {
 					t.Errorf("Close: %v, Wait: %v", again, err)
 				}
 			})

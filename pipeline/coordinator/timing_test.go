@@ -127,7 +127,7 @@ func TestAFloodOfReportsDoesNotHoldPublicationsUp(t *testing.T) {
 		s := newReady(t, coordinator.Config{Engines: 1})
 		for i := range 1000 {
 			s.load(0, 0, 0, i+1, 0, 0)
-			time.Sleep(time.Millisecond) //nolint:forbidigo // fake time
+			time.Sleep(time.Millisecond)
 		}
 		if got := s.Counters().Published; got != 10 && got != 11 {
 			t.Errorf("%d publications in a second, want one every 100 ms", got)
