@@ -12,25 +12,47 @@ import "hash/crc32"
 type LateInteraction struct {
 	Next Policy
 	rest RoundRobin
+	mine bool // the last Pick was by key
 }
 
 // Pick hashes the key, or asks Next.
 func (p *LateInteraction) Pick(r Request, engines []Engine) int {
-	switch {
-	case r.QueryKey != "":
+	if p.mine = r.QueryKey != ""; p.mine {
 		return home(r, engines)
-	case p.Next == nil:
-		return p.rest.Pick(r, engines)
-	default:
-		return p.Next.Pick(r, engines)
 	}
+	return p.next().Pick(r, engines)
+}
+
+func (p *LateInteraction) next() Policy {
+	if p.Next != nil {
+		return p.Next
+	}
+	return &p.rest
 }
 
 // Reported passes fresh load on to Next.
-func (p *LateInteraction) Reported(engines []Engine) {
-	if n, ok := p.Next.(Reporter); ok {
-		n.Reported(engines)
+func (p *LateInteraction) Reported(engines []Engine) { report(p.Next, engines) }
+
+// Routed passes a choice on to Next.
+func (p *LateInteraction) Routed(r Request, e Engine) { routed(p.Next, r, e) }
+
+// Observe passes events on to Next.
+func (p *LateInteraction) Observe(events []Event) { observe(p.Next, events) }
+
+// Decided implements Decider.
+func (p *LateInteraction) Decided() Decision {
+	if p.mine {
+		return Decision{"late-interaction", Query}
 	}
+	return decided(p.next())
+}
+
+// Explain implements Explainer.
+func (p *LateInteraction) Explain(r Request, engines []Engine) Explanation {
+	if r.QueryKey != "" {
+		return Explanation{Decision: Decision{"late-interaction", Query}, Pick: home(r, engines)}
+	}
+	return explain(p.next(), r, engines)
 }
 
 // home is the engine of a key, or the first one after it that can be chosen.

@@ -3,6 +3,28 @@
 // Package policy chooses the engine that gets a request: a pure choice over a
 // snapshot of the engines' load. It imports nothing of corepipe, so a policy can
 // be tested, simulated and compared on its own.
+//
+// By load:
+//   - [LeastLoaded]: vLLM's own choice, the default
+//   - [LeastLoadedLegacy]: that of vLLM 0.19 to 0.25
+//   - [ShortestWait]: learns how fast each engine is; the best for time to first token
+//   - [LeastTokens]: fewest prompt and answer tokens still to do
+//   - [PowerOfTwo]: the better of two at random, for very many engines
+//   - [RoundRobin], [Random]: whatever the load
+//
+// By what an engine has, each bounded by load and over a Next policy for the rest:
+//   - [Session]: where the session's earlier requests went
+//   - [Prefix]: where the beginning of the prompt is cached
+//   - [LoRA]: where the adapter is loaded
+//   - [LateInteraction]: where the query's embedding is, as vLLM
+//
+// [Weighted] tells any of them of engines of unequal capacity.
+//
+// The zero value of each is ready for use. None reads a clock: time comes with
+// requests and events, so that a simulation is exact, and the same calls always
+// lead to the same choices. What a policy can do beyond Pick is found by
+// assertion: [Reporter], [Tracker], [Explainer], [Decider]. One that wraps another
+// passes all of them on.
 package policy
 
 import "time"
@@ -28,7 +50,8 @@ func (f Func) Pick(r Request, engines []Engine) int { return f(r, engines) }
 // reported since the last call. The slice is reused.
 type Reporter interface{ Reported(engines []Engine) }
 
-// Request is what a policy may know of a request. Tokens is read-only.
+// Request is what a policy may know of a request. Tokens is read-only and not to
+// be kept.
 type Request struct {
 	ID        string
 	Tokens    []uint32 // prompt token ids; nil with prompt embeddings alone
@@ -40,6 +63,10 @@ type Request struct {
 	CacheSalt string   // vLLM: EngineCoreRequest.cache_salt
 	QueryKey  string   // late-interaction key of a mode that binds to an engine
 	Managed   int      // how many engines the client has, dead ones included; 0: those that Pick gets
+	Clients   int      // front ends over the same engines, this one included; 0 means 1
+
+	Slot int           // a small number that no other live request has; see Tracker
+	Now  time.Duration // when it is routed, by the clock of the events
 }
 
 // Engine is one candidate's load. Waiting, Running and KVUsage are what it, or
@@ -54,4 +81,5 @@ type Engine struct {
 	Weight   float64       // capacity relative to the others; 0 means 1
 	Age      time.Duration // since the report, or since the start when there was none
 	Stale    bool          // the report is too old to be used
+	Adapters []string      // LoRA adapters in use at its last report; nil when not known; read-only, not to be kept
 }

@@ -142,30 +142,3 @@ func TestADeadEngineMovesItsOwnQueriesAlone(t *testing.T) {
 		t.Fatal("no query was at home there")
 	}
 }
-
-func TestAChoiceAllocatesNothing(t *testing.T) {
-	e := engines(64)
-	for name, p := range map[string]policy.Policy{
-		"LeastLoaded": &policy.LeastLoaded{}, "RoundRobin": &policy.RoundRobin{},
-		"LateInteraction": &policy.LateInteraction{Next: &policy.LeastLoaded{}},
-	} {
-		if n := testing.AllocsPerRun(100, func() { p.Pick(policy.Request{QueryKey: "k"}, e); p.Pick(policy.Request{}, e) }); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-}
-
-func BenchmarkPick(b *testing.B) {
-	for _, n := range []int{4, 64} {
-		for name, p := range map[string]policy.Policy{"least-loaded": &policy.LeastLoaded{}, "round-robin": &policy.RoundRobin{}} {
-			b.Run(fmt.Sprintf("policy=%s/engines=%d", name, n), func(b *testing.B) {
-				e := engines(n)
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					e[i%n].Running = i & 63
-					p.Pick(policy.Request{}, e)
-				}
-			})
-		}
-	}
-}

@@ -12,3 +12,11 @@ func (p *RoundRobin) Pick(_ Request, engines []Engine) int {
 	p.next = i + 1
 	return i
 }
+
+// Decided implements Decider.
+func (p *RoundRobin) Decided() Decision { return Decision{"round-robin", Turn} }
+
+// Explain implements Explainer.
+func (p *RoundRobin) Explain(_ Request, engines []Engine) Explanation {
+	return Explanation{Decision: p.Decided(), Pick: p.next % len(engines)}
+}
