@@ -26,7 +26,7 @@ func lognormal(median, sigma float64, most int) func(*rand.Rand) int {
 func base() world {
 	return world{
 		Engines: 16, Step: 8 * time.Millisecond, PromptToken: 25 * us, Running: 60 * us, Batch: 256,
-		Report: 100 * time.Millisecond, Requests: 4000, Rate: 200,
+		Report: 100 * time.Millisecond, Requests: 3000, Rate: 200,
 		Prompt: lognormal(512, 1, 16000), Answer: lognormal(128, 0.8, 2000),
 	}
 }

@@ -28,8 +28,8 @@ type simEngine struct {
 	slow             float64
 	waiting, running []*simRequest
 	busy             bool
-	cached           map[uint32]bool
-	outstanding      float64 // integral over time
+	cached           []uint32 // prefixes, the latest last
+	outstanding      float64  // integral over time
 	since            time.Duration
 	row              policy.Engine // the last report
 }
@@ -74,7 +74,7 @@ type sim struct {
 func (w world) run(p policy.Policy) result {
 	s := &sim{world: w, policy: p, rand: rand.New(rand.NewPCG(w.Seed, 1)), left: w.Requests}
 	for i := range w.Engines {
-		e := &simEngine{rank: i, slow: 1, cached: map[uint32]bool{}}
+		e := &simEngine{rank: i, slow: 1}
 		if w.Slow != nil {
 			e.slow = w.Slow(i)
 		}
@@ -125,9 +125,6 @@ func (s *sim) arrivals() {
 			r := &simRequest{answer: s.Answer(s.rand)}
 			tokens := s.tokens()
 			r.q = policy.Request{Tokens: tokens, Prompt: len(tokens), MaxTokens: 4096}
-			if s.Sessions > 0 {
-				r.q.Session = string(rune('A' + s.rand.IntN(s.Sessions)))
-			}
 			s.in(time.Duration(at*float64(time.Second)), func() { s.arrive(r) })
 		}
 	}
@@ -209,11 +206,15 @@ func (s *sim) step(e *simEngine) {
 		e.waiting = e.waiting[1:]
 		r.prefill = r.q.Prompt
 		if f := r.q.Tokens[0]; f < 1<<31 {
-			if e.cached[f>>12] {
+			if i := slices.Index(e.cached, f>>12); i >= 0 {
 				r.prefill -= s.PrefixTokens
 				s.hits += float64(s.PrefixTokens)
+				e.cached = slices.Delete(e.cached, i, i+1)
 			}
-			e.cached[f>>12] = true
+			e.cached = append(e.cached, f>>12)
+			if s.CachedPrefixes > 0 && len(e.cached) > s.CachedPrefixes {
+				e.cached = e.cached[1:]
+			}
 		}
 		s.prompts += float64(r.q.Prompt)
 		e.running = append(e.running, r)

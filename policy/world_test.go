@@ -19,7 +19,7 @@ type world struct {
 	Burst                      int     // requests that arrive together; 0: one by one
 	Prompt, Answer             func(r *rand.Rand) int
 	Prefixes, PrefixTokens     int // so many prefixes are shared
-	Sessions                   int
+	CachedPrefixes             int // that an engine has room for; 0: all
 	Seed                       uint64
 	Dies                       time.Duration // when engine 0 goes; 0: never
 }
