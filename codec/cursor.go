@@ -149,8 +149,9 @@ func (c *cursor) float() float64 {
 		c.at++
 		return float64(math.Float32frombits(uint32(c.number(4))))
 	}
+	before := c.ok()
 	v, negative := c.integer()
-	if c.why == "integer expected" {
+	if before && c.why == "integer expected" {
 		c.why = "number expected"
 	}
 	if negative {

@@ -4,6 +4,7 @@ package codec_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -170,5 +171,14 @@ func TestDecodeErrorsAreShort(t *testing.T) {
 	_, err := decode(t, p)
 	if err == nil || len(fmt.Sprint(err)) > 200 {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheFirstReasonStays(t *testing.T) {
+	p, err := codec.AppendValue(nil, []any{"r", []any{1}, nil, map[string]any{"logit_bias": map[string]any{"5": 1.5}}, nil, 0, nil, nil, nil})
+	check(t, err)
+	_, err = layout(t, codec.DefaultRelease).DecodeRequest([][]byte{p})
+	if d, ok := errors.AsType[*codec.DecodeError](err); !ok || d.Reason != "integer expected" {
+		t.Errorf("a key that is no integer: got %v", err)
 	}
 }
