@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/policy"
 )
 
 // Dispatch is the stage that gives each output to its stream, each reply to its
@@ -79,12 +80,24 @@ func (d *dispatcher) rows(e *engine, rows []codec.Output) {
 		case s == nil:
 			d.table.counts.late.Add(1)
 		case o.Finish == codec.FinishNone:
+			d.table.gave(s, e, len(o.Tokens))
 			s.deliver(*o, nil)
-		case d.table.release(s):
-			s.deliver(*o, finishError(s, e, o))
+		default:
+			if err := finishError(s, e, o); d.table.finished(s, e, o, err) {
+				s.deliver(*o, err)
+			}
 		}
 	}
 	clear(d.found)
+}
+
+// finished releases a stream that its engine has finished, or given up with err.
+func (t *Table) finished(s *Stream, e *engine, o *codec.Output, err error) bool {
+	t.gave(s, e, len(o.Tokens))
+	if err != nil {
+		return t.release(s)
+	}
+	return t.releaseAs(s, policy.Finished)
 }
 
 // finishError is the error of a finish that the user did not ask for.

@@ -40,6 +40,7 @@ func (t *Table) join(e *engine, r *codec.Ready, l *codec.Layout, release string)
 		// What was on its way to the old engine reaches the new one.
 		t.queue.put(&Abort{streams: lost})
 		t.lose(lost, calls, restart)
+		t.gone(e)
 	}
 	t.settle()
 	t.observeEngine(e.rank, from, EngineReady, nil)
@@ -116,6 +117,7 @@ func (t *Table) kill(e *engine, epoch uint64, op string, cause error) {
 		calls := t.callsTo(o.rank)
 		from, lost := o.leave(EngineDead, err)
 		t.lose(lost, calls, err)
+		t.gone(o)
 		t.observeEngine(o.rank, from, EngineDead, err)
 	}
 	t.settle()

@@ -10,8 +10,8 @@ import (
 )
 
 // snapshot appends the load of all ready engines to all, and of those that have
-// reported since the last snapshot to fresh.
-func (t *Table) snapshot(all, fresh []policy.Engine) (a, f []policy.Engine) {
+// reported since the last snapshot to fresh. One that peeks is not the last.
+func (t *Table) snapshot(all, fresh []policy.Engine, peeking bool) (a, f []policy.Engine) {
 	now := time.Now()
 	for _, e := range t.engines {
 		e.mu.Lock()
@@ -24,7 +24,7 @@ func (t *Table) snapshot(all, fresh []policy.Engine) (a, f []policy.Engine) {
 			p.Waiting, p.Running, p.KVUsage = e.load.Waiting, e.load.Running, e.load.KVUsage
 		}
 		reported := e.reported
-		e.reported = false
+		e.reported = reported && peeking
 		e.mu.Unlock()
 		all = append(all, p)
 		if reported {

@@ -4,8 +4,6 @@ package pipeline
 
 import (
 	"context"
-	"runtime/debug"
-	"slices"
 
 	"github.com/corepipe/corepipe/codec"
 	"github.com/corepipe/corepipe/policy"
@@ -19,8 +17,8 @@ import (
 // ids. A command that cannot be routed fails alone.
 func Route(p policy.Policy, t *Table) Stage[Encoded, Routed] {
 	return func(ctx context.Context, in <-chan Encoded, out chan<- Routed) error {
-		r := router{policy: p, table: t, emit: func(v Routed) error { return Emit(ctx, out, v) }}
-		r.reporter, _ = p.(policy.Reporter)
+		r := router{chooser: newChooser(p, t), table: t, emit: func(v Routed) error { return Emit(ctx, out, v) }}
+		t.chooser.Store(r.chooser)
 		for v := range in {
 			if err := r.route(v); err != nil {
 				v.Fail(err)
@@ -33,13 +31,9 @@ func Route(p policy.Policy, t *Table) Stage[Encoded, Routed] {
 
 // router is the state of one route stage.
 type router struct {
-	policy   policy.Policy
-	reporter policy.Reporter // nil when the policy is none
-	table    *Table
-	emit     func(Routed) error
-
-	candidates []policy.Engine // reused
-	fresh      []policy.Engine // reused
+	chooser *chooser
+	table   *Table
+	emit    func(Routed) error
 }
 
 // route sends v on its way; an error means that the group has ended.
@@ -78,7 +72,7 @@ func (r *router) add(v Encoded, a *Add) error {
 		return nil
 	}
 	a.routed = true
-	e, err := r.choose(a)
+	e, err := r.chooser.choose(a)
 	if err == nil {
 		err = r.fit(&v, a, e)
 	}
@@ -92,68 +86,6 @@ func (r *router) add(v Encoded, a *Add) error {
 		return nil
 	}
 	return r.send(v, e, epoch)
-}
-
-// choose finds the engine for an add.
-func (r *router) choose(a *Add) (*engine, error) {
-	if e := a.stream.engine.Load(); e != nil {
-		return e, nil
-	}
-	if pin := a.Request.DataParallelRank; pin != nil {
-		return r.table.pinned(*pin)
-	}
-	r.candidates, r.fresh = r.table.snapshot(r.candidates[:0], r.fresh[:0])
-	if len(r.candidates) == 0 {
-		return nil, ErrNoEngine
-	}
-	if r.table.coordination.silent(r.table.config.StaleAfter) {
-		r.table.counts.blind.Add(1)
-	}
-	if err := r.able(a.Request); err != nil {
-		return nil, err
-	}
-	i, err := r.pick(describe(a.Request, len(r.table.engines)))
-	switch {
-	case err != nil:
-		return nil, &PolicyError{Engines: len(r.candidates), Err: err}
-	case i == -1:
-		return nil, ErrNoEngine
-	case i < 0 || i >= len(r.candidates):
-		return nil, &PolicyError{Pick: i, Engines: len(r.candidates)}
-	}
-	return r.table.ranks[r.candidates[i].Rank], nil
-}
-
-// able leaves those candidates whose release has all fields of q. When none has,
-// it is an ErrUnsupported that names the field and the releases that have it.
-func (r *router) able(q *codec.Request) (err error) {
-	if len(*r.table.spoken.Load()) == 1 {
-		return nil // encoding has looked
-	}
-	r.candidates = slices.DeleteFunc(r.candidates, func(p policy.Engine) bool {
-		lacks := r.table.ranks[p.Rank].layout.Load().Holds(q)
-		if lacks != nil {
-			err = lacks
-		}
-		return lacks != nil
-	})
-	if len(r.candidates) > 0 {
-		return nil
-	}
-	return err
-}
-
-// pick tells the policy what is new and asks it; its panic is the request's alone.
-func (r *router) pick(q policy.Request) (i int, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	if r.reporter != nil && len(r.fresh) > 0 {
-		r.reporter.Reported(r.fresh)
-	}
-	return r.policy.Pick(q, r.candidates), nil
 }
 
 // fit encodes an add again if e is of another layout than the fleet.
@@ -230,25 +162,4 @@ func (r *router) send(v Encoded, e *engine, epoch uint64) error {
 		Command: v.Command, Rank: e.rank, engine: e, epoch: epoch, message: v.message,
 		Packet: transport.Packet{Peer: e.peer, Frames: v.frames, Shared: v.shared},
 	})
-}
-
-// describe is what a policy may know of q, at a client of so many engines.
-func describe(q *codec.Request, managed int) policy.Request {
-	d := policy.Request{
-		ID: q.ID, Managed: managed, Tokens: q.Prompt, Prompt: q.PromptLen(), Priority: q.Priority,
-		Session: q.SessionID, CacheSalt: q.CacheSalt,
-	}
-	if q.Sampling != nil {
-		d.MaxTokens = q.Sampling.MaxTokens
-	}
-	if q.LoRA != nil {
-		d.LoRA = q.LoRA.Name
-	}
-	if p := q.Pooling; p != nil && p.LateInteraction != nil {
-		switch l := p.LateInteraction; l.Mode {
-		case "cache_query", "score_doc":
-			d.QueryKey = l.QueryKey
-		}
-	}
-	return d
 }

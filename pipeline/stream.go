@@ -25,6 +25,8 @@ type Stream struct {
 	onRelease func()                 // called once when released; nil for none
 	kick      chan struct{}          // one slot: something changed since the reader looked
 
+	account
+
 	mu      sync.Mutex
 	pending []codec.Output  // not read yet, in order; starts in first
 	first   [1]codec.Output // room for the usual one, so that a token allocates nothing

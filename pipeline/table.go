@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/policy"
 )
 
 // Table is the state that the stages share: the engines, the live requests and
@@ -26,6 +27,9 @@ type Table struct {
 	counts counters
 
 	coordination coordination
+	tracking     tracking
+	chooser      atomic.Pointer[chooser] // of the route stage; nil before it runs
+	start        time.Time               // zero of the policies' clock
 
 	queue *queue // where commands go; the Client's source reads it
 
@@ -48,6 +52,7 @@ type TableConfig struct {
 	StaleAfter time.Duration
 	// ClientIndex is stamped on requests and calls: the output socket that answers.
 	ClientIndex int
+	ClientCount int // front ends over the same engines; 0 and 1 are this one alone
 	Observer    any // see Observer
 
 	layout *codec.Layout // of Release
@@ -66,7 +71,7 @@ func NewTable(c TableConfig) (*Table, error) {
 	t := &Table{
 		ranks: map[int]*engine{}, config: c, queue: newQueue(),
 		requests: map[string]*Stream{}, calls: map[codec.CallID]*Call{},
-		coordination: coordination{lockstep: c.Lockstep},
+		coordination: coordination{lockstep: c.Lockstep}, start: time.Now(),
 	}
 	t.config.layout = layout
 	t.spoken.Store(&spoken{layout})
@@ -146,8 +151,11 @@ func (t *Table) chunk(r *codec.Request) (*Stream, bool) {
 	return a.stream, true
 }
 
-// release takes s out of the Table; only the first call returns true.
-func (t *Table) release(s *Stream) bool {
+// release takes s out of the Table, other than by a finish of its engine's; only
+// the first call returns true.
+func (t *Table) release(s *Stream) bool { return t.releaseAs(s, policy.Aborted) }
+
+func (t *Table) releaseAs(s *Stream, k policy.Kind) bool {
 	t.mu.Lock()
 	if s.released.Load() {
 		t.mu.Unlock()
@@ -160,6 +168,7 @@ func (t *Table) release(s *Stream) bool {
 	if e := s.engine.Load(); e != nil {
 		e.drop(s)
 	}
+	t.over(s, k)
 	if s.onRelease != nil {
 		s.onRelease()
 	}
