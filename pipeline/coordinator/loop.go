@@ -44,7 +44,7 @@ func (l *loop) run(ctx context.Context, engines <-chan transport.Packet) error {
 		case p, open = <-outputs:
 			handle = l.output
 		case <-due.C:
-			handle = l.publish
+			p, open, handle = l.onTime(outputs)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -59,6 +59,19 @@ func (l *loop) run(ctx context.Context, engines <-chan transport.Packet) error {
 			due.Reset(time.Until(l.core.Due(l.config.Pace, l.published, l.heard)))
 		}
 	}
+}
+
+// onTime publishes, unless engines have to be quiet and one waits to be heard:
+// what it says is of the step too.
+func (l *loop) onTime(outputs <-chan transport.Packet) (p transport.Packet, open bool, handle func(transport.Packet) error) {
+	if l.core.quiet() {
+		select {
+		case p, open = <-outputs:
+			return p, open, l.output
+		default:
+		}
+	}
+	return p, true, l.publish
 }
 
 // take lets one event happen, and then calls the user's function, which may ask

@@ -113,8 +113,12 @@ func (c *Core) Due(p Pace, published, heard time.Time) time.Time {
 	if c.changed {
 		due = published.Add(p.Interval)
 	}
-	if quiet := heard.Add(p.Quiet); c.lockstep && c.closed == nil && due.Before(quiet) {
-		due = quiet // a closed step has all its reports
+	if quiet := heard.Add(p.Quiet); c.quiet() && due.Before(quiet) {
+		due = quiet
 	}
 	return due
 }
+
+// quiet reports whether to publish only when the engines have been quiet. A
+// closed step has all its reports.
+func (c *Core) quiet() bool { return c.lockstep && c.closed == nil }
