@@ -51,7 +51,7 @@ func command(args []string, t terminal) int {
 		return t.fail(err)
 	}
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
-		args = []string{"run", "--help"} // the flags that matter; it names the other command
+		args = []string{"run", "--help"} // the flags that matter; it names the other commands
 	}
 	k, err := parser.Parse(args)
 	if err != nil {
