@@ -2,6 +2,8 @@
 
 package codec
 
+import "slices"
+
 // readyKeys are the keys of the ready message by the release that brought them. A
 // key that came stayed.
 var readyKeys = []struct {
@@ -50,10 +52,8 @@ func (l *Layout) AppendReady(dst []byte, r *Ready) ([]byte, error) {
 
 func readySince(key string) [3]int {
 	for _, r := range readyKeys {
-		for _, k := range r.keys {
-			if k == key {
-				return r.since
-			}
+		if slices.Contains(r.keys, key) {
+			return r.since
 		}
 	}
 	return layouts[len(layouts)-1].version

@@ -65,7 +65,7 @@ func (r *Rank) Coordinate(release *codec.Layout) {
 }
 
 // Index is the data-parallel rank.
-func (r *Rank) Index() int { return r.waves.rank }
+func (r *Rank) Index() int { return r.rank }
 
 // StartWave is the coordinator's word that others run. vLLM: START_DP_WAVE.
 func (r *Rank) StartWave(wave int, exclude codec.Exclude) { r.wake(wave, exclude) }

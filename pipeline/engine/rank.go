@@ -49,6 +49,6 @@ func (r *Rank) Ready() codec.Ready {
 	if d, ok := r.core.(Describer); ok {
 		ready = d.Ready()
 	}
-	ready.DataParallelRank, ready.DataParallelSize = r.waves.rank, r.group.size
+	ready.DataParallelRank, ready.DataParallelSize = r.rank, r.group.size
 	return ready
 }

@@ -65,6 +65,51 @@ func TestAPauseLetsRequestsEnd(t *testing.T) {
 	}
 }
 
+func TestAPauseOfOneRankGoesOnUntilTheOtherIsToldToo(t *testing.T) {
+	p := newPair(t, "0.32.0")
+	p.call(0, "pause_scheduler", "keep")
+	p.ranks[1].StartWave(0, codec.Exclude{})
+	for range 3 {
+		for _, r := range p.ranks {
+			r.Step(0)
+		}
+		for _, r := range p.ranks {
+			<-r.Met()
+			r.End()
+		}
+		p.hear()
+	}
+	p.want() // neither an end nor, as for a request, a beginning
+	p.call(1, "pause_scheduler", "keep")
+	if n := p.step(); n != 1 {
+		t.Errorf("%d steps, want 1", n)
+	}
+	p.want("0 completes 0")
+}
+
+func TestWithoutACoordinatorEachRankTellsTheEnd(t *testing.T) {
+	p := newPair(t, "")
+	p.add(0, 0, 2)
+	p.add(1, 0, 3)
+	if n := p.step(); n != 3 {
+		t.Errorf("%d steps, want 3", n)
+	}
+	p.want("0 completes 0", "1 completes 0")
+}
+
+func TestARankThatDiesIsNotInTheStep(t *testing.T) {
+	ranks := engine.NewLockstep(1, &engine.Sim{}, &engine.Sim{Script: script(engine.Outcome{Die: true})})
+	p := &pair{T: t, ranks: ranks}
+	p.add(0, 0, 1)
+	p.add(1, 0, 1)
+	if n := p.step(); n > 0 || !p.waits(0) || p.waits(1) {
+		t.Errorf("%d steps; rank 0 waits: %v, rank 1: %v", n, p.waits(0), p.waits(1))
+	}
+	if err, _ := ranks[1].Dead(); err == nil {
+		t.Error("it lives")
+	}
+}
+
 func TestAPauseThatIsTakenBack(t *testing.T) {
 	p := newPair(t, "0.32.0")
 	for _, r := range []int{0, 1} {
