@@ -13,14 +13,15 @@ import (
 func TestTheCoreDependsOnLittle(t *testing.T) {
 	const ours = "github.com/corepipe/corepipe/"
 	may := map[string][]string{
-		"codec":            {"codec", "github.com/shamaton/msgpack/v2"},
-		"policy":           {"policy", "github.com/cespare/xxhash/v2"},
-		"transport":        {"transport"},
-		"transport/inproc": {"transport"},
-		"transport/zmq":    {"transport", "github.com/pebbe/zmq4"},
-		"pipeline":         {"pipeline", "codec", "policy", "transport", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
-		"pipeline/engine":  {"pipeline", "codec", "policy", "transport", "transport/inproc", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
-		"pipeline/launch":  {"pipeline", "codec", "policy", "transport", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
+		"codec":                {"codec", "github.com/shamaton/msgpack/v2"},
+		"policy":               {"policy", "github.com/cespare/xxhash/v2"},
+		"transport":            {"transport"},
+		"transport/inproc":     {"transport"},
+		"transport/zmq":        {"transport", "github.com/pebbe/zmq4"},
+		"pipeline":             {"pipeline", "codec", "policy", "transport", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
+		"pipeline/engine":      {"pipeline", "codec", "policy", "transport", "transport/inproc", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
+		"pipeline/launch":      {"pipeline", "codec", "policy", "transport", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
+		"pipeline/coordinator": {"pipeline", "codec", "policy", "transport", "github.com/shamaton/msgpack/v2", "golang.org/x/sync", "github.com/cespare/xxhash/v2"},
 	}
 	for pkg, allowed := range may {
 		t.Run(pkg, func(t *testing.T) {

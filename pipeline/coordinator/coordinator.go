@@ -12,17 +12,8 @@ import (
 	"github.com/corepipe/corepipe/transport"
 )
 
-// Addresses are those of a coordinator, resolved, as peers must dial them.
-type Addresses struct {
-	// Front is for clients: pipeline's StatsAddress, and codec.Init.StatsAddress
-	// for clients that learn it from their engine. vLLM:
-	// frontend_stats_publish_address.
-	Front string `json:"front"`
-	// BackPublish is codec.Init.CoordinatorInput. vLLM: coordinator_input.
-	BackPublish string `json:"back_publish"`
-	// BackOutput is codec.Init.CoordinatorOutput. vLLM: coordinator_output.
-	BackOutput string `json:"back_output"`
-}
+// Addresses are resolved, as peers must dial them; pipeline.Config takes them.
+type Addresses = pipeline.CoordinatorAddresses
 
 // Coordinator is a running one. It must be closed. Methods may be called from
 // any goroutine.
@@ -54,7 +45,7 @@ func Start(ctx context.Context, config Config) (*Coordinator, error) {
 		c.closeConns()
 		return nil, err
 	}
-	c.addresses = Addresses{c.conns[0].Endpoint(), c.conns[1].Endpoint(), c.conns[2].Endpoint()}
+	c.addresses = Addresses{Front: c.conns[0].Endpoint(), BackPublish: c.conns[1].Endpoint(), BackOutput: c.conns[2].Endpoint()}
 	c.group = pipeline.NewGroup(ctx)
 	c.join()
 	go func() { // ends with the group
