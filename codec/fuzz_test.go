@@ -200,12 +200,12 @@ func FuzzTensor(f *testing.F) {
 		x := &codec.Tensor{DType: dtype, Shape: []int{int(rows), int(columns)}, Data: data}
 		bounded(t, len(data), func() {
 			floats, err := x.Floats()
-			if err == nil && len(floats) != int(rows)*int(columns) {
-				t.Errorf("%d floats", len(floats))
+			if err == nil && len(floats) > len(data) {
+				t.Errorf("%d floats of %d bytes", len(floats), len(data))
 			}
 			ints, err := x.Ints()
-			if err == nil && len(ints) != int(rows)*int(columns) {
-				t.Errorf("%d integers", len(ints))
+			if err == nil && len(ints) > len(data) {
+				t.Errorf("%d integers of %d bytes", len(ints), len(data))
 			}
 		})
 	})
