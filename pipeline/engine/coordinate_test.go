@@ -252,6 +252,8 @@ func TestClientsAreToldWhatHasFinished(t *testing.T) {
 		if o := r.next(); !slices.Equal(o.Finished, []string{"d"}) || len(o.Rows) > 0 {
 			t.Errorf("got %+v", o)
 		}
+		r.call(codec.UtilityCall{Method: "is_sleeping"})
+		r.next()
 		r.fronts[0].silent()
 		r.fronts[1].silent()
 		b.heard()

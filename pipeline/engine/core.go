@@ -18,6 +18,9 @@
 //			myCode(client)
 //		})
 //	}
+//
+// NewLockstep makes Cores that step together, as the ranks of a mixture-of-experts
+// model do, and Serve speaks to the coordinator that wakes them.
 package engine
 
 import (
