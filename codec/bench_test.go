@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/shamaton/msgpack/v2"
-
 	"github.com/corepipe/corepipe/codec"
 )
 
@@ -45,75 +43,86 @@ func step(r *rand.Rand, rows int) *codec.Outputs {
 	return o
 }
 
+// BenchmarkEncodeRequest and BenchmarkDecodeOutputs have their rivals in the
+// same run; see bench_rivals_test.go.
 func BenchmarkEncodeRequest(b *testing.B) {
 	l := layout(b, codec.DefaultRelease)
 	for _, n := range []int{128, 4096} {
 		r := rand.New(rand.NewPCG(1, 2))
 		in := make([]*codec.Request, rotated)
-		loose := make([][]any, rotated)
+		wire := make([][]byte, rotated)
 		for i := range in {
 			in[i] = chat(r, n)
-			loose[i] = looseRequest(in[i])
+			wire[i], _, _ = l.AppendRequest(nil, nil, in[i])
 		}
-		b.Run(fmt.Sprintf("coder=codec/prompt=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			buf := make([]byte, 0, 64<<10)
-			for i := 0; b.Loop(); i++ {
-				if _, _, err := l.AppendRequest(buf[:0], nil, in[i%rotated]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("coder=shamaton/prompt=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, err := msgpack.Marshal(loose[i%rotated]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("coder=codec/prompt=%d", n), func(b *testing.B) { encodeRequests(b, l, in) })
+		b.Run(fmt.Sprintf("coder=shamaton/prompt=%d", n), func(b *testing.B) { shamatonEncodes(b, in) })
+		for _, way := range []string{"encode", "encode_into"} {
+			b.Run(fmt.Sprintf("coder=msgspec.%s/prompt=%d", way, n), func(b *testing.B) { msgspecTakes(b, "request", way, wire) })
+		}
 	}
 }
 
-// looseRequest is what one hands a reflecting encoder for the same bytes.
-func looseRequest(r *codec.Request) []any {
-	s := r.Sampling
-	params := map[string]any{
-		"temperature": *s.Temperature, "top_p": *s.TopP, "top_k": s.TopK, "max_tokens": s.MaxTokens, "seed": *s.Seed,
-		"stop_token_ids": s.StopTokenIDs, "_eos_token_id": *s.EOSTokenID, "_all_stop_token_ids": s.AllStopTokenIDs,
-	}
-	return []any{
-		r.ID, r.Prompt, nil, params, nil, r.ArrivalTime, nil, nil, nil, nil, nil, 0, 0, 0, nil, false, nil, nil, nil, false, nil, nil,
+func encodeRequests(b *testing.B, l *codec.Layout, in []*codec.Request) {
+	b.ReportAllocs()
+	buf := make([]byte, 0, 64<<10)
+	for i := 0; b.Loop(); i++ {
+		if _, _, err := l.AppendRequest(buf[:0], nil, in[i%rotated]); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
 func BenchmarkDecodeOutputs(b *testing.B) {
 	l := layout(b, codec.DefaultRelease)
 	for _, n := range []int{1, 256} {
-		r := rand.New(rand.NewPCG(1, 2))
-		in := make([][][]byte, rotated)
-		for i := range in {
-			p, _, err := l.AppendOutputs(nil, nil, step(r, n))
-			check(b, err)
-			in[i] = [][]byte{p}
+		wire := steps(b, l, n)
+		b.Run(fmt.Sprintf("coder=codec/rows=%d", n), func(b *testing.B) { decodeOutputs(b, l, wire) })
+		b.Run(fmt.Sprintf("coder=shamaton/rows=%d", n), func(b *testing.B) { shamatonDecodes(b, wire) })
+		b.Run(fmt.Sprintf("coder=shamaton.any/rows=%d", n), func(b *testing.B) { shamatonDecodesAny(b, wire) })
+		b.Run(fmt.Sprintf("coder=msgspec.decode/rows=%d", n), func(b *testing.B) { msgspecTakes(b, "outputs", "decode", wire) })
+	}
+}
+
+// steps are the payloads of different outputs of n rows.
+func steps(b *testing.B, l *codec.Layout, n int) [][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	wire := make([][]byte, rotated)
+	for i := range wire {
+		p, _, err := l.AppendOutputs(nil, nil, step(r, n))
+		check(b, err)
+		wire[i] = p
+	}
+	return wire
+}
+
+func decodeOutputs(b *testing.B, l *codec.Layout, wire [][]byte) {
+	b.ReportAllocs()
+	frames := make([][]byte, 1)
+	for i := 0; b.Loop(); i++ {
+		frames[0] = wire[i%rotated]
+		if _, err := l.DecodeOutputs(frames); err != nil {
+			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("coder=codec/rows=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, err := l.DecodeOutputs(in[i%rotated]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("coder=shamaton/rows=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				var v any
-				if err := msgpack.Unmarshal(in[i%rotated][0], &v); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	}
+}
+
+// BenchmarkLayouts has the same message in two releases: a layout is a table
+// either way, and none should cost more than its bytes.
+func BenchmarkLayouts(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	in := make([]*codec.Request, rotated)
+	for i := range in {
+		in[i] = chat(r, 128)
+	}
+	for _, release := range []string{"0.32.0", "0.20.0"} {
+		l := layout(b, release)
+		b.Run("message=request/layout="+release, func(b *testing.B) { encodeRequests(b, l, in) })
+	}
+	for _, release := range []string{"0.32.0", "0.20.0"} {
+		l := layout(b, release)
+		wire := steps(b, l, 256)
+		b.Run("message=outputs/layout="+release, func(b *testing.B) { decodeOutputs(b, l, wire) })
 	}
 }
 
