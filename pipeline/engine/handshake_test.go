@@ -185,3 +185,30 @@ func TestReadyMessageSaysWhatTheCoreIs(t *testing.T) {
 		must(t, <-done)
 	})
 }
+
+func TestReadyMessageIsThatOfItsRelease(t *testing.T) {
+	for release, says := range map[string]func(*codec.Ready) bool{
+		"0.19.1": func(r *codec.Ready) bool { return r == nil },
+		"0.20.0": func(r *codec.Ready) bool { return r.MaxModelLen > 0 && r.DType == "" },
+		"0.22.1": func(r *codec.Ready) bool { return r.DType != "" && r.Version == "" },
+		"0.23.0": func(r *codec.Ready) bool { return r.Version == "0.23.0" && r.WorldSize == 0 },
+		"0.32.0": func(r *codec.Ready) bool { return r.WorldSize == 1 && r.EffectiveAttentionBlockSize != nil },
+	} {
+		bubble(t, release, func(t *testing.T) {
+			network := new(inproc.Network)
+			f := listen(t, network, 0)
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				done <- engine.Serve(ctx, engine.Config{
+					Transport: network, Release: release, Inputs: []string{f.input.Endpoint()}, Outputs: []string{f.output.Endpoint()},
+				}, &engine.Sim{})
+			}()
+			if r := f.ready(); !says(r) {
+				t.Errorf("got %+v", r)
+			}
+			stop()
+			must(t, <-done)
+		})
+	}
+}

@@ -70,6 +70,12 @@ func TestBurstsWithPausesAreServedAtOnce(t *testing.T) {
 			if s.Running || s.Wave < 7 || client.EnginesRunning() {
 				t.Errorf("at the end %+v, %+v; the client thinks they run: %v", s, boss.Counters(), client.EnginesRunning())
 			}
+			if n := boss.Counters().FirstRequests; (n > 0) != (release != "0.33.0") {
+				t.Errorf("%d first requests", n)
+			}
+			if r := client.Engines()[1].Ready; r != nil && r.StatsAddress != addresses.Front {
+				t.Errorf("the engine names the coordinator %q", r.StatsAddress)
+			}
 			must(t, client.Close(t.Context()))
 			must(t, boss.Close())
 		})
