@@ -28,8 +28,7 @@ func coordinate(t *testing.T, n transport.Transport, engines int) (*coordinator.
 		Front: "inproc://front", BackPublish: bossIn, BackOutput: bossOut,
 	})
 	must(t, err)
-	a := c.Addresses()
-	return c, pipeline.CoordinatorAddresses{Front: a.Front, BackPublish: a.BackPublish, BackOutput: a.BackOutput}
+	return c, pipeline.CoordinatorAddresses(c.Addresses())
 }
 
 func TestBurstsWithPausesAreServedAtOnce(t *testing.T) {
