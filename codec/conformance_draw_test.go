@@ -50,8 +50,8 @@ func (d *drawer) fill(v reflect.Value) {
 			}
 		}
 	} else {
-		for i := range t.NumField() {
-			fields = append(fields, t.Field(i).Name)
+		for f := range t.Fields() {
+			fields = append(fields, f.Name)
 		}
 	}
 	for _, name := range fields {

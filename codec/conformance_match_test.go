@@ -71,7 +71,7 @@ func (c *conformity) value(path string, want any, got reflect.Value) {
 		}
 		c.scalar(path, want, got)
 	case nil:
-		if isSet(got) && !(strings.HasSuffix(path, ".max_tokens") && got.Int() == codec.NoLimit) {
+		if unlimited := strings.HasSuffix(path, ".max_tokens") && got.Int() == codec.NoLimit; isSet(got) && !unlimited {
 			c.say(path, "python has None, we %v", got)
 		}
 	case []any:
@@ -146,7 +146,7 @@ func (c *conformity) mapping(path string, want map[string]any, got reflect.Value
 	case want["$tensor"] != nil || want["$ndarray"] != nil:
 		c.say(path, "python has a tensor, we %v", got)
 	case want["$bin"] != nil:
-		if b, ok := got.Interface().([]byte); !ok || hex.EncodeToString(b) != want["$bin"] {
+		if b, ok := reflect.TypeAssert[[]byte](got); !ok || hex.EncodeToString(b) != want["$bin"] {
 			c.say(path, "python has bytes %v, we %v", want["$bin"], got)
 		}
 	case want["$set"] != nil:

@@ -257,8 +257,8 @@ func (d *drawer) utility() *codec.UtilityOutput {
 // neverDrawn are the fields of a type that no release's message had.
 func (d *drawer) neverDrawn(types ...reflect.Type) (missing []string) {
 	for _, t := range types {
-		for i := range t.NumField() {
-			if label := t.Name() + "." + t.Field(i).Name; t.Field(i).IsExported() && !d.drawn[label] {
+		for f := range t.Fields() {
+			if label := t.Name() + "." + f.Name; f.IsExported() && !d.drawn[label] {
 				missing = append(missing, label)
 			}
 		}

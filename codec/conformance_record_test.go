@@ -20,7 +20,7 @@ func (c *conformity) record(path string, want any, got reflect.Value) {
 		c.say(path, "python has %v, we a struct", want)
 		return
 	}
-	if p, ok := got.Interface().(codec.PoolingParams); ok {
+	if p, ok := reflect.TypeAssert[codec.PoolingParams](got); ok {
 		fields = c.activation(path, fields, p)
 	}
 	_, newer := fields["structured_outputs"]
