@@ -63,8 +63,8 @@ func TestShortestWaitAgainstLeastLoaded(t *testing.T) {
 		{"unequal and full", func(w *world) { w.Slow, w.Batch = unequal, 32 }, 0.8},
 		{"prefill in chunks", func(w *world) { w.Chunk = 2048 }, 0.8},
 		{"unequal in chunks", func(w *world) { w.Slow, w.Burst, w.Chunk = unequal, 64, 2048 }, 0.8},
-		{"batches full", func(w *world) { w.Batch, w.Rate = 16, 150 }, 1.05},
-		{"more than they can do", func(w *world) { w.Batch, w.Rate = 16, 220 }, 1.05},
+		{"batches full", func(w *world) { w.Batch, w.Rate = 16, 150 }, 1.02},
+		{"more than they can do", func(w *world) { w.Batch, w.Rate = 16, 220 }, 1.02},
 		{"tiny requests", func(w *world) {
 			w.Step, w.PromptToken, w.Running, w.Rate = 2*time.Millisecond, 2*us, 10*us, 3000
 			w.Prompt, w.Answer = lognormal(128, 0.5, 1000), lognormal(32, 0.5, 100)

@@ -4,6 +4,7 @@ package policy_test
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -108,6 +109,10 @@ func TestR15CountsFollowLiveRequestsAndEndAtZero(t *testing.T) {
 		for rank := range f.engines {
 			if wait.Live(rank) != 0 || tokens.Open(rank) != 0 {
 				rt.Fatalf("engine %d is left with %d requests, %d tokens", rank, wait.Live(rank), tokens.Open(rank))
+			}
+			idle := wait.Explain(policy.Request{Now: f.now + time.Hour, Prompt: 100}, f.engines[rank:rank+1])
+			if want := 2148 * wait.Slowness(rank); math.Abs(idle.Scores[0]-want) > 1e-6 {
+				rt.Fatalf("engine %d is idle and has a wait of %v tokens, want %v", rank, idle.Scores[0], want)
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import "time"
 // queue is what ShortestWait knows of one engine.
 type queue struct {
 	work   float64       // see ShortestWait.work; kept up with what follows
-	excess float64       // slowness - 1, of late
+	excess float64       // slowness - 1, as of the last fade
 	alarm  time.Duration // from then on the oldest request is late
 	oldest int32         // pending requests in order of routing: slot + 1; 0 is none
 	newest int32
@@ -50,13 +50,14 @@ func (p *ShortestWait) refresh(rank int, now time.Duration) {
 func (q *queue) fade(now time.Duration) {
 	if q.answers != 0 {
 		f := float64(slowFade) / float64(slowFade+max(now-q.heard, 0))
-		q.excess = q.over * f / (q.answers*f + slowPrior)
+		x := q.over * f / (q.answers*f + slowPrior)
+		q.excess = x - min(max(x, -slowBand), slowBand)
 	}
 }
 
 // learn takes in how an answer took against the mean.
 func (q *queue) learn(ratio float64, now time.Duration) {
-	q.over = (q.over + min(ratio, slowMost) - 1) * (1 - slowStep)
+	q.over = (q.over + min(max(ratio, 0), slowMost) - 1) * (1 - slowStep)
 	q.answers = (q.answers + 1) * (1 - slowStep)
 	q.heard = now
 	q.fade(now)
@@ -97,7 +98,7 @@ func (p *ShortestWait) lead(q *queue, oldest int32) {
 	if oldest != 0 {
 		w := &p.waits[oldest-1]
 		q.oldestAt, q.oldestWait = w.at, w.expected
-		q.alarm = w.at + time.Duration(min(w.expected*p.scale.mean, fullAfter*p.pace.mean))
+		q.alarm = w.at + time.Duration(min(lateAfter*w.expected*p.scale.mean, fullAfter*p.pace.mean))
 	}
 }
 

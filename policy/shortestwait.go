@@ -24,10 +24,11 @@ import "time"
 //
 // Slowness is learnt: the time from one token to the next, at this engine over at
 // all of them, in the last hundred answers or so (of answers of one token, the time
-// to it over the wait in tokens). It starts at 1, stays near 1 until there are a
-// dozen, and fades back with a half-life of 30 s without new ones, so that an
-// engine that was slow is tried again. An engine whose oldest request has waited
-// longer than expected counts as slower by as much, at once.
+// to it over the wait in tokens). It starts at 1, and a tenth more or less counts
+// as 1, so that engines that are alike are treated alike. It fades back, by half
+// in some 30 s without new answers, so that an engine that was slow is tried again.
+// An engine whose oldest pending request has waited more than four times as long as
+// expected counts as slower by as much as it is beyond that, at once.
 //
 // The zero value is ready for use. There are no knobs. It takes no notice of
 // Engine.Weight: what an engine can do shows.
@@ -45,11 +46,17 @@ type ShortestWait struct {
 const (
 	stepCost   = 2048
 	decodeCost = 32
-	fullAfter  = 64 // not a cost: after so many tokens' time of waiting the batch is taken to be full
+)
+
+// When the oldest pending request says something about its engine.
+const (
+	fullAfter = 64 // tokens' time of waiting: the batch is full
+	lateAfter = 4  // times as long as expected: the engine is slower than what was learnt
 )
 
 // How slowness is learnt.
 const (
+	slowBand  = 0.1       // a difference from the mean that is taken for chance
 	slowStep  = 1.0 / 128 // the share of a new answer
 	fleetStep = 1.0 / 256 // the same for what all engines have in common
 	slowPrior = 8         // how many answers as fast as the mean are assumed to have been
@@ -108,7 +115,7 @@ func (p *ShortestWait) late(q *queue, w, age float64) float64 {
 	if p.pace.mean > 0 && age > fullAfter*p.pace.mean {
 		w += p.prompt.mean*float64(q.pending) - float64(q.prompts)
 	}
-	if due := q.oldestWait * p.scale.mean; due > 0 && age > due {
+	if due := lateAfter * q.oldestWait * p.scale.mean; due > 0 && age > due {
 		w *= age / due
 	}
 	return w

@@ -18,6 +18,23 @@ type Tracker interface {
 	Observe(events []Event)
 }
 
+// TrackerOf is p as a Tracker, or nil when neither p nor what it wraps follows
+// requests, so that there is nothing to tell.
+func TrackerOf(p Policy) Tracker {
+	switch l := p.(type) {
+	case *LateInteraction:
+		if TrackerOf(l.next()) == nil {
+			return nil
+		}
+	case *Weighted:
+		if TrackerOf(l.next()) == nil {
+			return nil
+		}
+	}
+	t, _ := p.(Tracker)
+	return t
+}
+
 // Event is something that happened to a routed request, or to an engine.
 type Event struct {
 	Kind   Kind
