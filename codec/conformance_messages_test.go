@@ -44,6 +44,9 @@ func (d *drawer) pooling() *codec.PoolingParams {
 	if d.has("PoolingParams", "use_activation") || d.has("PoolingParams", "normalize") {
 		p.UseActivation = optional(d.t, rapid.Bool(), "activation")
 	}
+	if !d.has("SamplingParams", "flat_logprobs") && d.has("PoolingParams", "skip_reading_prefix_cache") {
+		p.SkipReadingPrefixCache = new(rapid.Bool().Draw(d.t, "skip reading")) // 0.11.1 has no nil
+	}
 	d.saw("PoolingParams", p)
 	return p
 }

@@ -62,3 +62,13 @@ func (l *Layout) hasTask(task string) bool {
 	}
 	return true
 }
+
+// skipReading gives skip_reading_prefix_cache, which 0.11.1 and 0.11.2 cannot
+// read as nil: it is left to the task there, which needs all positions of a
+// prompt where tokens are asked about one by one.
+func (l *Layout) skipReading(p *PoolingParams) *bool {
+	if p.SkipReadingPrefixCache != nil || !l.before(0, 12, 0) {
+		return p.SkipReadingPrefixCache
+	}
+	return new(p.Task == TaskTokenEmbed || p.Task == TaskTokenClassify)
+}

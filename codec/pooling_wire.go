@@ -28,7 +28,7 @@ func (e *encoder) poolingField(p *PoolingParams, s slot) {
 	case fRequiresTokenIDs:
 		e.b = appendBool(e.b, p.RequiresTokenIDs)
 	case fSkipReadingPrefixCache:
-		e.b = appendOptBool(e.b, p.SkipReadingPrefixCache)
+		e.b = appendOptBool(e.b, e.layout.skipReading(p))
 	case fLateInteractionParams:
 		if p.LateInteraction == nil {
 			e.b = append(e.b, mNil)

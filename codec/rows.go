@@ -38,17 +38,21 @@ func (c *cursor) rows(l *Layout, o *Outputs) {
 	if len(l.output) > 15 {
 		t.head, t.mask, t.size = mArr16<<56|uint64(len(l.output))<<40, 0xffffff<<40, 3
 	}
-	o.Rows = make([]Output, 0, min(n, c.left()/smallestRow+1))
+	rows := make([]Output, min(n, c.left()/smallestRow+1)) // an array of more than these is cut off
 	for i := range n {
-		o.Rows = append(o.Rows, Output{})
-		if row := &o.Rows[i]; !c.plainRow(&t, row) {
-			c.anyRow(&t, row, i)
-		}
-		if !c.ok() {
+		if i == len(rows) {
+			c.fail("cut off")
 			return
+		}
+		if row := &rows[i]; !c.plainRow(&t, row) {
+			c.anyRow(&t, row, i)
+			if !c.ok() {
+				return
+			}
 		}
 		t.left--
 	}
+	o.Rows = rows
 }
 
 // take gives room for the tokens of a row. The first call reserves for all rows
@@ -85,7 +89,7 @@ func (c *cursor) plainRow(t *rowReader, row *Output) bool {
 	}
 	id := b[at : at+n : at+n]
 	at += n
-	if b[at]&0xf0 != 0x90 || !utf8.Valid(id) {
+	if b[at]&0xf0 != 0x90 || !ascii(b[at-n:], n) && !utf8.Valid(id) {
 		return false
 	}
 	n = int(b[at] & 0x0f)
@@ -112,6 +116,17 @@ func (c *cursor) plainRow(t *rowReader, row *Output) bool {
 	row.ID, row.Tokens, row.Finish = id, tokens, finish
 	c.at += at + len(plain)
 	return true
+}
+
+// ascii looks at the first n bytes of b, which goes on for eight more.
+func ascii(b []byte, n int) bool {
+	var all uint64
+	for ; n >= 8; n -= 8 {
+		all |= binary.LittleEndian.Uint64(b)
+		b = b[8:]
+	}
+	all |= binary.LittleEndian.Uint64(b) << (64 - 8*n)
+	return all&0x8080808080808080 == 0
 }
 
 // plainTail compares all that follows the tokens with nothing being there.

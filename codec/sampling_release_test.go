@@ -107,6 +107,7 @@ func TestActivationHasTheNameOfTheReleaseAndTask(t *testing.T) {
 		}
 		again, err := l.DecodeRequest([][]byte{b})
 		check(t, err)
+		sent(t, r, c.release)
 		if d := cmp.Diff(r, again); d != "" {
 			t.Errorf("%s, %s: %s", c.release, c.task, d)
 		}
@@ -126,6 +127,20 @@ func TestImagesOfOldReleasesAreNotReadOver(t *testing.T) {
 		fields[2] = []any{}
 		if _, err := l.DecodeRequest([][]byte{val(t, fields)}); err != nil {
 			t.Errorf("%s without images: %v", release, err)
+		}
+	}
+}
+
+func TestSkippingThePrefixCacheIsNeverNilWhereItMayNot(t *testing.T) {
+	for task, want := range map[string]bool{codec.TaskEmbed: false, codec.TaskClassify: false, codec.TaskTokenEmbed: true, codec.TaskTokenClassify: true, "": false} {
+		r := valid()
+		r.Sampling, r.Pooling = nil, &codec.PoolingParams{Task: task}
+		for release, at := range map[string]any{"0.11.1": want, "0.12.0": nil} {
+			b, _, err := layout(t, release).AppendRequest(nil, nil, r)
+			check(t, err)
+			if got := untyped(t, b).([]any)[4].([]any)[10]; got != at {
+				t.Errorf("%s, task %q: got %v, want %v", release, task, got, at)
+			}
 		}
 	}
 }
