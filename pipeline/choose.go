@@ -42,7 +42,7 @@ func newChooser(p policy.Policy, t *Table) *chooser {
 func (c *chooser) use(p policy.Policy) {
 	c.policy, c.name = p, fmt.Sprintf("%T", p)
 	c.reporter, _ = p.(policy.Reporter)
-	c.tracker, _ = p.(policy.Tracker)
+	c.tracker = policy.TrackerOf(p)
 	c.decider, _ = p.(policy.Decider)
 	if c.tracker != nil {
 		c.table.tracking.on.Store(true) // for good: slots are given back by events

@@ -50,7 +50,10 @@ func (c *coordination) sent(e *engine, wave int) error {
 		c.running = c.lockstep
 		return nil
 	}
-	call := codec.CoordinatorCall{Engine: codec.ExcludeRank(e.rank), Wave: wave}
+	// By its identity, as vLLM says it, an engine is not left out in effect. It must
+	// not be: when its request comes to nothing, the others would wait for it.
+	who := codec.Exclude{Set: true, Rank: e.rank, Identity: true}
+	call := codec.CoordinatorCall{Engine: who, Wave: wave}
 	err := c.conn.Send(transport.Packet{Frames: [][]byte{codec.AppendCoordinatorCall(nil, call)}, Shared: 1})
 	if err == nil {
 		c.running = true // until a report says otherwise

@@ -85,6 +85,9 @@ func coordinated(t *testing.T, n int, release string, change func(*pipeline.Conf
 	return c, peers, f
 }
 
+// identity names an engine as vLLM does.
+func identity(rank int) codec.Exclude { return codec.Exclude{Set: true, Rank: rank, Identity: true} }
+
 func TestAFirstRequestWakesTheOthersOnce(t *testing.T) { // F7
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, f := coordinated(t, 2, "0.32.0", func(c *pipeline.Config) { c.Lockstep = true })
@@ -95,7 +98,7 @@ func TestAFirstRequestWakesTheOthersOnce(t *testing.T) { // F7
 		}
 		submit(t, c, to(1, "a"))
 		peers[1].next()
-		if call, ok := f.next(); !ok || call != (codec.CoordinatorCall{Engine: codec.ExcludeRank(1)}) {
+		if call, ok := f.next(); !ok || call != (codec.CoordinatorCall{Engine: identity(1)}) {
 			t.Fatalf("got %+v, %v", call, ok)
 		}
 		submit(t, c, to(1, "b"))
@@ -111,7 +114,7 @@ func TestAFirstRequestWakesTheOthersOnce(t *testing.T) { // F7
 		if m := peers[0].next(); m.request.CurrentWave != 4 {
 			t.Fatalf("stamped with wave %d", m.request.CurrentWave)
 		}
-		if call, ok := f.next(); !ok || call != (codec.CoordinatorCall{Engine: codec.ExcludeRank(0), Wave: 4}) {
+		if call, ok := f.next(); !ok || call != (codec.CoordinatorCall{Engine: identity(0), Wave: 4}) {
 			t.Fatalf("got %+v, %v", call, ok)
 		}
 	})

@@ -111,6 +111,7 @@ type tracked struct {
 	request policy.Request // without its tokens
 	engine  policy.Engine
 	live    bool
+	first   policy.Event // its first output; At is 0 when there was none
 }
 
 func (s *slots) take() int {
@@ -138,7 +139,7 @@ func (c *chooser) routed(a *Add, q policy.Request, e policy.Engine) {
 	s.slot, s.prompt, s.rank = q.Slot, q.Prompt, e.Rank
 	c.tracker.Routed(q, e)
 	q.Tokens = nil
-	c.slots.live[q.Slot] = tracked{q, e, true}
+	c.slots.live[q.Slot] = tracked{request: q, engine: e, live: true}
 	if s.told.Or(isRouted)&isOver != 0 { // it has ended meanwhile
 		c.table.tracking.add(s.event(policy.Aborted, s.engineOr(c.table)))
 	}
@@ -154,8 +155,11 @@ func (c *chooser) observe() {
 		return
 	}
 	for _, e := range c.events {
-		if e.Kind == policy.Finished || e.Kind == policy.Aborted {
+		switch e.Kind {
+		case policy.Finished, policy.Aborted:
 			c.slots.give(e.Slot) // taken again after the policy knows
+		case policy.First:
+			c.slots.live[e.Slot].first = e
 		}
 	}
 	if c.tracker != nil {
@@ -169,8 +173,12 @@ func (c *chooser) replay() {
 		return
 	}
 	for _, t := range c.slots.live {
-		if t.live {
-			c.tracker.Routed(t.request, t.engine)
+		if !t.live {
+			continue
+		}
+		c.tracker.Routed(t.request, t.engine)
+		if t.first.At > 0 {
+			c.tracker.Observe([]policy.Event{t.first})
 		}
 	}
 }
