@@ -164,7 +164,7 @@ func (c *Client) Explain(r *codec.Request) (x Explanation, err error) {
 		if err != nil {
 			return x, err
 		}
-		x.Decision.Reason, x.Ranks = policy.Pin, []int{e.rank}
+		x.Reason, x.Ranks = policy.Pin, []int{e.rank}
 		return x, nil
 	}
 	if err := h.look(r, true); err != nil {

@@ -28,7 +28,7 @@ func coordinate(t *testing.T, n transport.Transport, engines int) (*coordinator.
 		Front: "inproc://front", BackPublish: bossIn, BackOutput: bossOut,
 	})
 	must(t, err)
-	return c, pipeline.CoordinatorAddresses(c.Addresses())
+	return c, c.Addresses()
 }
 
 func TestBurstsWithPausesAreServedAtOnce(t *testing.T) {
