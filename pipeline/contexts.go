@@ -41,12 +41,10 @@ func (s *Stream) watch(ctx context.Context) {
 // this registers once a stream, where a select would pay at every token, and on
 // a channel that all streams share. The caller must look at the context after it:
 // all that end before anybody asks for Done share one closed channel, so that the
-// second of those is not told from the first.
+// second of those is not told from the first. mu is held.
 func (s *Stream) follow(ctx context.Context) {
 	done := ctx.Done()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if done == s.followed || s.ended {
+	if done == s.followed {
 		return
 	}
 	if s.unfollow != nil {
@@ -54,6 +52,10 @@ func (s *Stream) follow(ctx context.Context) {
 	}
 	s.followed, s.unfollow = done, nil
 	if done != nil {
-		s.unfollow = context.AfterFunc(ctx, s.wake)
+		s.unfollow = context.AfterFunc(ctx, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.wake()
+		})
 	}
 }

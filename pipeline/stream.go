@@ -23,7 +23,8 @@ type Stream struct {
 	engine    atomic.Pointer[engine] // set once by the route stage; nil before
 	released  atomic.Bool            // no longer in the Table; set under Table.mu
 	onRelease func()                 // called once when released; nil for none
-	kick      chan struct{}          // one slot: something changed since the reader looked
+	kick      chan struct{}          // one slot: the reader, which waits, is to look again
+	row       int                    // in its engine's last step; the dispatch stage's, under engine.mu
 
 	account
 
@@ -31,6 +32,7 @@ type Stream struct {
 	pending []codec.Output  // not read yet, in order; starts in first
 	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
 	owned   bool            // the last pending's Tokens are our own memory
+	waiting bool            // the reader is to be woken
 	contexts
 	ended bool  // nothing more will come
 	err   error // why it ended; nil for a finish of the engine's
@@ -56,10 +58,9 @@ func (s *Stream) Rank() int {
 // the cause of Submit's context, or what went wrong on the way.
 func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 	for {
-		if out, err, ok := s.take(); ok {
+		if out, err, ok := s.take(ctx); ok {
 			return out, err
 		}
-		s.follow(ctx)
 		if ctx.Err() != nil {
 			return codec.Output{}, context.Cause(ctx)
 		}
@@ -67,8 +68,9 @@ func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 	}
 }
 
-// take returns the next output or the end; ok is false when the reader must wait.
-func (s *Stream) take() (out codec.Output, err error, ok bool) {
+// take returns the next output or the end; ok is false when the reader must wait,
+// for which all is prepared then.
+func (s *Stream) take(ctx context.Context) (out codec.Output, err error, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.pending) > 0 {
@@ -78,10 +80,15 @@ func (s *Stream) take() (out codec.Output, err error, ok bool) {
 		}
 		return out, nil, true
 	}
-	if s.ended && s.err == nil {
+	switch {
+	case !s.ended:
+		s.waiting = true
+		s.follow(ctx)
+		return out, nil, false
+	case s.err == nil:
 		return out, io.EOF, true
 	}
-	return out, s.err, s.ended
+	return out, s.err, true
 }
 
 // All yields the outputs as Next returns them; an error comes last, with an
@@ -117,8 +124,8 @@ func (s *Stream) deliver(o codec.Output, end error) {
 			s.ended, s.err, over = true, end, s.contexts
 		}
 	}
-	s.mu.Unlock()
 	s.wake()
+	s.mu.Unlock()
 	over.forget()
 }
 
@@ -165,13 +172,17 @@ func (s *Stream) end(err error) {
 	}
 	s.ended, s.err = true, err
 	over := s.contexts
-	s.mu.Unlock()
 	s.wake()
+	s.mu.Unlock()
 	over.forget()
 }
 
-// wake is lossless: the reader looks before it waits.
+// wake wakes the reader if it waits. mu is held, under which it has looked before.
 func (s *Stream) wake() {
+	if !s.waiting {
+		return
+	}
+	s.waiting = false
 	select {
 	case s.kick <- struct{}{}:
 	default:
