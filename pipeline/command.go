@@ -23,7 +23,6 @@ type Add struct {
 	stream  *Stream
 	again   bool // a further chunk of a session; the stream was there
 	routed  bool // the route stage has had it
-	wave    int  // what it was stamped with
 }
 
 // Abort ends requests. Engines skip ids that they do not have.

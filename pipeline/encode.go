@@ -94,14 +94,15 @@ func (e *encoder) add(a *Add, l *codec.Layout) (message, error) {
 	if err := e.fill(a.Request); err != nil {
 		return message{}, err
 	}
-	a.wave = e.request.CurrentWave
 	if err := e.request.Validate(); err != nil {
 		return message{}, err
 	}
-	return newMessage(&e.table.buffers, codec.Add, func(b *buffer) (err error) {
+	m, err := newMessage(&e.table.buffers, codec.Add, func(b *buffer) (err error) {
 		b.payload, b.aux, err = l.AppendRequest(b.payload, b.aux, &e.request)
 		return err
 	})
+	m.wave = e.request.CurrentWave
+	return m, err
 }
 
 // fill makes e.request what is sent for r. It fails when there is no max_tokens to

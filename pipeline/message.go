@@ -16,6 +16,7 @@ type message struct {
 	shared int
 	buffer *buffer // nil when nobody gives it back
 	turn   uint64  // the buffer's when this message was made
+	wave   int     // what a request was stamped with
 }
 
 // buffer is the memory of one message. One goroutine has it at a time.

@@ -72,8 +72,8 @@ func (s *sender) send(r Routed) bool {
 	r.release()
 	switch {
 	case err == nil:
-		if a, ok := r.Command.(*Add); ok {
-			s.table.sent(r.engine, a.wave)
+		if _, ok := r.Command.(*Add); ok {
+			s.table.sent(r.engine, r.wave)
 		}
 	case errors.Is(err, transport.ErrUnreachable):
 		s.table.unreachable(r, err)
