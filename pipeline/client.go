@@ -48,6 +48,11 @@ type Client struct {
 // What goes wrong later arrives on the stream. Its id should not be that of a
 // request aborted a moment ago, whose late outputs cannot be told apart.
 func (c *Client) Submit(ctx context.Context, r *codec.Request) (*Stream, error) {
+	return c.submit(ctx, r, false)
+}
+
+// submit submits r; a raw one has no reader.
+func (c *Client) submit(ctx context.Context, r *codec.Request, raw bool) (*Stream, error) {
 	if r == nil {
 		return nil, &RequestError{"", "submit", &codec.FieldError{Message: "request", Field: "request", Rule: "must not be nil"}}
 	}
@@ -60,14 +65,14 @@ func (c *Client) Submit(ctx context.Context, r *codec.Request) (*Stream, error) 
 	if err := c.acquire(ctx); err != nil {
 		return nil, &RequestError{r.ID, "submit", err}
 	}
-	add, err := c.table.submit(r, c.vacate)
+	add, err := c.table.submit(r, raw, c.vacate)
 	if err != nil || add.again {
 		c.vacate()
 	}
 	if err != nil {
 		return nil, &RequestError{r.ID, "submit", err}
 	}
-	if !add.again {
+	if !add.again && !raw {
 		add.stream.watch(ctx)
 	}
 	return add.stream, nil

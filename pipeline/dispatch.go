@@ -72,10 +72,15 @@ func (d *dispatcher) dispatch(v Decoded) {
 		t.replied(e, u)
 	}
 	finished := e.streams(o.Finished) // whose ids these are now, not after their readers went on
-	if len(o.Rows) > 0 {
+	switch {
+	case len(o.Rows) == 0:
+	case t.readers.Load() == 0 && !t.tracking.on.Load() && t.feed.Load() != nil:
+		d.ends(e, o.Rows)
+	default:
 		d.rows(e, o.Rows)
 	}
 	t.finish(finished)
+	t.feedStep(e.rank, o)
 }
 
 // rows looks all rows up under one lock, then delivers. A stream that finishes
@@ -88,27 +93,40 @@ func (d *dispatcher) rows(e *engine, rows []codec.Output) {
 	}
 	n.find(e, rows)
 	for i, s := range n.found {
-		o := &rows[i]
-		switch {
-		case o.Err != nil:
-			d.table.counts.badRows.Add(1)
-			d.table.observeDecode(e.rank, o.Err)
-			if s == nil {
-				continue // it does not even say whose it is
-			}
-			d.table.abort(&RequestError{ID: s.id, Op: "decode", Err: o.Err}, s)
-		case s == nil:
-			d.table.counts.late.Add(1)
-		case o.Finish == codec.FinishNone:
-			d.table.gave(s, e, len(o.Tokens))
-			s.deliver(*o, nil)
-		default:
-			if err := finishError(s, e, o); d.table.finished(s, e, o, err) {
-				s.deliver(*o, err)
-			}
-		}
+		d.row(e, s, &rows[i])
 	}
 	n.last, n.found = n.found, n.last
+}
+
+// ends is rows where nobody reads but the raw feed: only the last output of a
+// request is of interest then.
+func (d *dispatcher) ends(e *engine, rows []codec.Output) {
+	for i := range rows {
+		if o := &rows[i]; o.Err != nil || o.Finish != codec.FinishNone {
+			d.row(e, e.stream(o.ID), o)
+		}
+	}
+}
+
+// row gives a stream its output.
+func (d *dispatcher) row(e *engine, s *Stream, o *codec.Output) {
+	switch {
+	case o.Err != nil:
+		d.table.counts.badRows.Add(1)
+		d.table.observeDecode(e.rank, o.Err)
+		if s != nil { // else it does not even say whose it is
+			d.table.abort(&RequestError{ID: s.id, Op: "decode", Err: o.Err}, s)
+		}
+	case s == nil:
+		d.table.counts.late.Add(1)
+	case o.Finish == codec.FinishNone:
+		d.table.gave(s, e, len(o.Tokens))
+		s.deliver(*o, nil)
+	default:
+		if err := finishError(s, e, o); d.table.finished(s, e, o, err) {
+			s.deliver(*o, err)
+		}
+	}
 }
 
 // find fills found with the streams of rows, nil where there is none.

@@ -94,6 +94,13 @@ func (e *engine) drop(s *Stream) {
 	}
 }
 
+// stream is the live one of id; nil when there is none.
+func (e *engine) stream(id []byte) *Stream {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.live[string(id)]
+}
+
 // streams are the live ones among ids.
 func (e *engine) streams(ids []string) (out []*Stream) {
 	if len(ids) == 0 {

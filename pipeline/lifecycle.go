@@ -41,6 +41,7 @@ func (t *Table) join(e *engine, r *codec.Ready, l *codec.Layout, release string)
 		t.queue.put(&Abort{streams: lost})
 		t.lose(lost, calls, restart)
 		t.gone(e)
+		t.feedEnd(rank, restart)
 	}
 	t.settle()
 	t.observeEngine(e.rank, from, EngineReady, nil)
@@ -118,6 +119,7 @@ func (t *Table) kill(e *engine, epoch uint64, op string, cause error) {
 		from, lost := o.leave(EngineDead, err)
 		t.lose(lost, calls, err)
 		t.gone(o)
+		t.feedEnd(o.rank, err)
 		t.observeEngine(o.rank, from, EngineDead, err)
 	}
 	t.settle()
@@ -144,6 +146,9 @@ func (t *Table) breakDown(err error) {
 		}
 	}
 	t.failCalls(err)
+	if f := t.feed.Load(); f != nil {
+		f.end(err)
+	}
 	t.queue.close()
 }
 

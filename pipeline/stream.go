@@ -22,6 +22,7 @@ type Stream struct {
 	table     *Table
 	engine    atomic.Pointer[engine] // set once by the route stage; nil before
 	released  atomic.Bool            // no longer in the Table; set under Table.mu
+	raw       bool                   // nobody reads it: the raw feed has its outputs
 	onRelease func()                 // called once when released; nil for none
 	kick      chan struct{}          // one slot: the reader, which waits, is to look again
 	row       int                    // in its engine's last step; the dispatch stage's, under engine.mu
@@ -115,6 +116,9 @@ func (s *Stream) Close() { s.table.abort(ErrAborted, s) }
 // deliver hands the reader an output; the caller has released the stream when
 // it is the last one.
 func (s *Stream) deliver(o codec.Output, end error) {
+	if s.raw {
+		return
+	}
 	o.ID = nil // it would keep the whole frame alive
 	s.mu.Lock()
 	var over contexts
@@ -165,6 +169,9 @@ func (s *Stream) wrap(cause error) error {
 
 // end is the end without a finish. The caller has released the stream.
 func (s *Stream) end(err error) {
+	if s.raw {
+		return
+	}
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()

@@ -28,6 +28,8 @@ type Table struct {
 
 	coordination coordination
 	tracking     tracking
+	feed         atomic.Pointer[feed]    // of Client.Outputs; nil without
+	readers      atomic.Int64            // live requests that are not raw
 	chooser      atomic.Pointer[chooser] // of the route stage; nil before it runs
 	start        time.Time               // zero of the policies' clock
 
@@ -100,15 +102,16 @@ func (t *Table) Commands(ctx context.Context, out chan<- Command) error {
 func (t *Table) Admit(r *codec.Request) (*Add, *Stream, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a, err := t.admit(r, nil)
+	a, err := t.admit(r, false, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a, a.stream, nil
 }
 
-// admit is Admit under mu; released is called when the stream ends.
-func (t *Table) admit(r *codec.Request, released func()) (*Add, error) {
+// admit is Admit under mu; released is called when the stream ends. A raw one has
+// no reader.
+func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error) {
 	if t.broken != nil {
 		return nil, t.broken
 	}
@@ -118,7 +121,11 @@ func (t *Table) admit(r *codec.Request, released func()) (*Add, error) {
 		}
 		return &Add{Request: r, stream: s, again: true}, nil
 	}
-	s := &Stream{id: r.ID, table: t, kick: make(chan struct{}, 1), onRelease: released}
+	s := &Stream{id: r.ID, table: t, raw: raw, onRelease: released}
+	if !raw {
+		s.kick = make(chan struct{}, 1)
+		t.readers.Add(1)
+	}
 	s.pending = s.first[:0]
 	t.requests[r.ID] = s
 	return &Add{Request: r, stream: s}, nil
@@ -126,10 +133,10 @@ func (t *Table) admit(r *codec.Request, released func()) (*Add, error) {
 
 // submit admits and queues in one step, so that no abort finds the request
 // before it is queued.
-func (t *Table) submit(r *codec.Request, released func()) (*Add, error) {
+func (t *Table) submit(r *codec.Request, raw bool, released func()) (*Add, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a, err := t.admit(r, released)
+	a, err := t.admit(r, raw, released)
 	if err == nil {
 		t.queue.put(a)
 	}
@@ -143,7 +150,7 @@ func (t *Table) chunk(r *codec.Request) (*Stream, bool) {
 	if !r.Resumable || t.requests[r.ID] == nil {
 		return nil, false
 	}
-	a, err := t.admit(r, nil)
+	a, err := t.admit(r, false, nil)
 	if err != nil {
 		return nil, false
 	}
@@ -163,6 +170,9 @@ func (t *Table) releaseAs(s *Stream, k policy.Kind) bool {
 	}
 	s.released.Store(true)
 	delete(t.requests, s.id)
+	if !s.raw {
+		t.readers.Add(-1)
+	}
 	t.notify()
 	t.mu.Unlock()
 	if e := s.engine.Load(); e != nil {
