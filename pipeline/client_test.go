@@ -64,6 +64,45 @@ func TestASlowReaderGetsEverythingMerged(t *testing.T) {
 	})
 }
 
+func TestAReaderIsWokenForAnIntervalOfTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) { c.StreamInterval = 10 })
+		own := simple("own")
+		own.Sampling.StreamInterval = new(2)
+		for id, want := range map[string][]int{"r": {1, 10, 10, 4}, "own": {1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}} {
+			r := simple(id)
+			if id == "own" {
+				r = own
+			}
+			s := submit(t, c, r)
+			peers[0].next()
+			var got []int
+			done := make(chan error, 1)
+			go func() {
+				for o, err := range s.All(t.Context()) {
+					if err != nil {
+						done <- err
+						return
+					}
+					got = append(got, len(o.Tokens))
+				}
+				done <- nil
+			}()
+			for i := range 25 {
+				synctest.Wait() // the reader waits
+				finish := codec.FinishNone
+				if i == 24 {
+					finish = codec.FinishLength
+				}
+				peers[0].rows(row(id, finish, uint32(i)))
+			}
+			if err := <-done; err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: got %v, want %v, %v", id, got, want, err)
+			}
+		}
+	})
+}
+
 func TestTheEndOfAReadersContextEndsItsWaitAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)

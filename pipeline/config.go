@@ -51,7 +51,11 @@ type Config struct {
 	// the transport is asked whether it is still there. Default 1 s; negative: never.
 	// An engine that is there and silent is waited for: give requests a deadline.
 	ProbeInterval time.Duration
-	StaleAfter    time.Duration // age at which a load report is dropped. Default 10 s
+	// StreamInterval is how many tokens a reader that waits is woken for: its outputs
+	// come merged, the first and the last at once. A request's own (vLLM:
+	// SamplingParams.stream_interval) goes before it. Default: each as it comes.
+	StreamInterval int
+	StaleAfter     time.Duration // age at which a load report is dropped. Default 10 s
 
 	// Coordinator is the data-parallel coordinator of the engines, if they have
 	// one. Default: Front as the engines' ready messages name it (vLLM:
@@ -115,6 +119,7 @@ func (c Config) withDefaults() (Config, error) {
 		{(c.Coordinator.BackPublish == "") != (c.Coordinator.BackOutput == ""), "Coordinator", "needs both addresses for engines, or none"},
 		{c.Coordinator.BackPublish != "" && c.Coordinator.Front == "", "Coordinator", "needs Front, where clients hear of it"},
 		{c.Buffer < 0, "Buffer", "must not be negative"},
+		{c.StreamInterval < 0, "StreamInterval", "must not be negative"},
 		{c.MaxInFlight < 0, "MaxInFlight", "must not be negative"},
 		{c.Launch != nil && c.ClientCount > 1, "ClientCount", "goes without Launch, which tells engines of one front end: an output thread dies of a client index it has no address for"},
 		{c.ClientIndex < 0 || c.ClientIndex >= max(c.ClientCount, 1), "ClientIndex", "must be below ClientCount"},

@@ -29,7 +29,7 @@ func Connect(ctx context.Context, config Config) (*Client, error) {
 	}
 	c.table, err = NewTable(TableConfig{
 		Ranks: config.ranks(), Release: config.Release, Lockstep: config.Lockstep,
-		StaleAfter: config.StaleAfter, ClientIndex: config.ClientIndex, ClientCount: config.ClientCount, Observer: config.Observer,
+		StaleAfter: config.StaleAfter, ClientIndex: config.ClientIndex, ClientCount: config.ClientCount, StreamInterval: config.StreamInterval, Observer: config.Observer,
 	})
 	if err != nil {
 		return nil, err

@@ -99,18 +99,19 @@ func TestReadyMessages(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	net := new(inproc.Network)
 	for field, c := range map[string]pipeline.Config{
-		"Transport":   {},
-		"Engines":     {Transport: net, Engines: -1},
-		"FirstRank":   {Transport: net, FirstRank: 65535, Engines: 2}, // R10
-		"Attach":      {Transport: net, Attach: true},
-		"Output":      {Transport: net, Input: fixedInput},
-		"Coordinator": {Transport: net, Coordinator: pipeline.CoordinatorAddresses{BackPublish: fixedInput}},
-		"Buffer":      {Transport: net, Buffer: -1},
-		"MaxInFlight": {Transport: net, MaxInFlight: -1},
-		"ClientIndex": {Transport: net, ClientIndex: 1},
-		"ClientCount": {Transport: net, ClientCount: 2, Launch: engine.Cores{}},
-		"Release":     {Transport: net, Release: "new"},
-		"Bind":        {Transport: net, Bind: "ipc:///tmp/x"},
+		"Transport":      {},
+		"Engines":        {Transport: net, Engines: -1},
+		"FirstRank":      {Transport: net, FirstRank: 65535, Engines: 2}, // R10
+		"Attach":         {Transport: net, Attach: true},
+		"Output":         {Transport: net, Input: fixedInput},
+		"Coordinator":    {Transport: net, Coordinator: pipeline.CoordinatorAddresses{BackPublish: fixedInput}},
+		"StreamInterval": {Transport: net, StreamInterval: -1},
+		"Buffer":         {Transport: net, Buffer: -1},
+		"MaxInFlight":    {Transport: net, MaxInFlight: -1},
+		"ClientIndex":    {Transport: net, ClientIndex: 1},
+		"ClientCount":    {Transport: net, ClientCount: 2, Launch: engine.Cores{}},
+		"Release":        {Transport: net, Release: "new"},
+		"Bind":           {Transport: net, Bind: "ipc:///tmp/x"},
 	} {
 		_, err := pipeline.Connect(t.Context(), c)
 		var e *pipeline.ConfigError

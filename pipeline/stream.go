@@ -22,6 +22,7 @@ type Stream struct {
 	table     *Table
 	engine    atomic.Pointer[engine] // set once by the route stage; nil before
 	released  atomic.Bool            // no longer in the Table; set under Table.mu
+	interval  int                    // tokens to wake a waiting reader for; 0 and 1: any
 	raw       bool                   // nobody reads it: the raw feed has its outputs
 	onRelease func()                 // called once when released; nil for none
 	kick      chan struct{}          // one slot: the reader, which waits, is to look again
@@ -34,6 +35,8 @@ type Stream struct {
 	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
 	owned   bool            // the last pending's Tokens are our own memory
 	waiting bool            // the reader is to be woken
+	begun   bool            // it has had its first output
+	held    int             // tokens that have come since the reader looked
 	contexts
 	ended bool  // nothing more will come
 	err   error // why it ended; nil for a finish of the engine's
@@ -74,6 +77,7 @@ func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 func (s *Stream) take(ctx context.Context) (out codec.Output, err error, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.held = 0
 	if len(s.pending) > 0 {
 		out, s.pending[0] = s.pending[0], codec.Output{}
 		if s.pending = s.pending[1:]; len(s.pending) == 0 {
@@ -128,7 +132,11 @@ func (s *Stream) deliver(o codec.Output, end error) {
 			s.ended, s.err, over = true, end, s.contexts
 		}
 	}
-	s.wake()
+	s.held += len(o.Tokens)
+	if s.ended || !s.begun || s.held >= s.interval {
+		s.begun = true
+		s.wake()
+	}
 	s.mu.Unlock()
 	over.forget()
 }

@@ -56,6 +56,8 @@ type TableConfig struct {
 	ClientIndex int
 	ClientCount int // front ends over the same engines; 0 and 1 are this one alone
 	Observer    any // see Observer
+	// StreamInterval is Config's.
+	StreamInterval int
 
 	layout *codec.Layout // of Release
 }
@@ -122,6 +124,10 @@ func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error)
 		return &Add{Request: r, stream: s, again: true}, nil
 	}
 	s := &Stream{id: r.ID, table: t, raw: raw, onRelease: released}
+	s.interval = t.config.StreamInterval
+	if p := r.Sampling; p != nil && p.StreamInterval != nil {
+		s.interval = *p.StreamInterval
+	}
 	if !raw {
 		s.kick = make(chan struct{}, 1)
 		t.readers.Add(1)
