@@ -68,7 +68,7 @@ func (p *plan) connect(ctx context.Context, network transport.Transport, engines
 	config := pipeline.Config{
 		Transport: network, Engines: p.engines, Attach: p.Attach, Bind: p.bind(), Input: p.Input, Output: p.Output,
 		Release: p.Release, Policy: choice, Wire: t.wire, ConnectTimeout: p.ConnectTimeout,
-		MaxInFlight: max(p.Concurrency, pipeline.DefaultMaxInFlight),
+		MaxInFlight: max(p.Concurrency, pipeline.DefaultMaxInFlight), StreamInterval: p.Interval,
 	}
 	h := &launch.Handshake{Endpoint: p.Handshake}
 	if p.ours() {

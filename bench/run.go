@@ -24,6 +24,7 @@ type runCmd struct {
 	Vocab        int  `placeholder:"N" default:"256" help:"Token ids are below it (${default})."`
 	Warmup       *int `placeholder:"N" help:"Requests before the measured ones. Default: a tenth of --requests and at most 1000, or 0 with --handshake or --attach."`
 	Abort        int  `placeholder:"N" help:"How many requests are aborted after their first token."`
+	Interval     int  `name:"stream-interval" placeholder:"N" help:"Wake a reader for this many tokens, the first and the last at once. Default: for each."`
 	Verify       bool `help:"Check each token against the formula of simulated engines."`
 
 	StepTime time.Duration `placeholder:"DURATION" help:"What a step of a simulated engine takes, such as 10ms. Default: no time."`
@@ -42,7 +43,7 @@ type runCmd struct {
 // Help goes on top of the flags.
 func (c *runCmd) Help() string {
 	return "The word run can be left out. Other commands, each with a --help: bench engines serves simulated engines, " +
-		"bench coordinator a data-parallel coordinator, bench wire shows captured messages. " +
+		"bench coordinator a data-parallel coordinator, bench policies compares routing policies, bench wire shows captured messages. " +
 		"Exit codes: 0, 1 when a request failed, 2 for wrong flags, 130 when interrupted."
 }
 
