@@ -118,7 +118,7 @@ func messages(s Submitter) int64 {
 }
 
 // engines joins what s tells of its engines with the requests that they had.
-func engines(s Submitter, ranks map[int]int) []Engine {
+func engines(s any, ranks map[int]int) []Engine {
 	list := []Engine{}
 	if e, ok := s.(interface{ Engines() []pipeline.EngineInfo }); ok {
 		for _, i := range e.Engines() {
