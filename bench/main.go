@@ -34,6 +34,7 @@ type cli struct {
 	Engines enginesCmd `cmd:"" help:"Serve simulated engines until interrupted."`
 
 	Coordinator coordinatorCmd `cmd:"" help:"Coordinate data-parallel engines until interrupted, as vLLM's DPCoordinatorProc."`
+	Policies    policiesCmd    `cmd:"" help:"Compare routing policies on simulated engines, in virtual time."`
 	Wire        wireCmd        `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
 }
 

@@ -25,6 +25,7 @@ type runCmd struct {
 	Warmup       *int `placeholder:"N" help:"Requests before the measured ones. Default: a tenth of --requests and at most 1000, or 0 with --handshake or --attach."`
 	Abort        int  `placeholder:"N" help:"How many requests are aborted after their first token."`
 	Interval     int  `name:"stream-interval" placeholder:"N" help:"Wake a reader for this many tokens, the first and the last at once. Default: for each."`
+	Raw          bool `help:"Read the raw feed in one loop, in place of a stream and a reader for each request."`
 	Verify       bool `help:"Check each token against the formula of simulated engines."`
 
 	StepTime time.Duration `placeholder:"DURATION" help:"What a step of a simulated engine takes, such as 10ms. Default: no time."`
@@ -36,6 +37,7 @@ type runCmd struct {
 	Release        string        `placeholder:"R" help:"vLLM release of engines that do not tell theirs, or that simulated ones are to speak."`
 	ConnectTimeout time.Duration `placeholder:"DURATION" default:"600s" help:"How long to wait for engines (${default})."`
 
+	IDPrefix   string `placeholder:"TEXT" help:"What request ids begin with; unique among all that the engines ever had. Default: made up."`
 	JSON       string `name:"json" placeholder:"FILE" help:"Write the results as JSON; - is standard output, which then gets nothing else."`
 	CPUProfile string `name:"cpu-profile" placeholder:"FILE" help:"Write a profile of this process, for go tool pprof."`
 }
@@ -43,7 +45,7 @@ type runCmd struct {
 // Help goes on top of the flags.
 func (c *runCmd) Help() string {
 	return "The word run can be left out. Other commands, each with a --help: bench engines serves simulated engines, " +
-		"bench coordinator a data-parallel coordinator, bench policies compares routing policies, bench wire shows captured messages. " +
+		"bench coordinator a data-parallel coordinator, bench policies compares routing policies, bench compare measures against other clients, bench wire shows captured messages. " +
 		"Exit codes: 0, 1 when a request failed, 2 for wrong flags, 130 when interrupted."
 }
 

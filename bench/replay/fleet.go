@@ -34,8 +34,8 @@ type Fleet struct {
 	Dies, Returns time.Duration
 }
 
-// mostEngines bounds a Fleet.
-const mostEngines = 4096
+// MaxEngines bounds a Fleet.
+const MaxEngines = 4096
 
 func (f Fleet) filled() (Fleet, error) {
 	if f.Engines == 0 {
@@ -53,8 +53,8 @@ func (f Fleet) filled() (Fleet, error) {
 
 // check says what is wrong with a filled fleet.
 func (f *Fleet) check() error {
-	if f.Engines < 1 || f.Engines > mostEngines {
-		return fmt.Errorf("replay: Fleet.Engines: must be 1 to %d, is %d", mostEngines, f.Engines)
+	if f.Engines < 1 || f.Engines > MaxEngines {
+		return fmt.Errorf("replay: Fleet.Engines: must be 1 to %d, is %d", MaxEngines, f.Engines)
 	}
 	for _, s := range f.Speeds {
 		if !(s > 0) || math.IsInf(s, 1) {

@@ -11,7 +11,12 @@ import (
 )
 
 // seeds are of those traces that goals have to hold on, one by one.
-var seeds = []uint64{1, 2, 3}
+func seeds() []uint64 {
+	if raceDetector {
+		return []uint64{1} // it takes ten times as long, and there is one goroutine
+	}
+	return []uint64{1, 2, 3}
+}
 
 // named is a scenario that has to be there.
 func named(t *testing.T, name string) replay.Scenario {
@@ -45,7 +50,7 @@ func TestShortestWaitHasTheFirstTokenSoonerThanLeastLoaded(t *testing.T) {
 			if s.Name == "unequal" || s.Name == "bursty" {
 				most = 0.8
 			}
-			for _, seed := range seeds {
+			for _, seed := range seeds() {
 				r := replayed(t, s, seed, &policy.LeastLoaded{}, &policy.ShortestWait{})
 				theirs, ours := r[0].TTFT.P99, r[1].TTFT.P99
 				t.Logf("seed %d: p99 %.0f ms, LeastLoaded's %.0f ms: %.2f", seed, ours, theirs, ours/theirs)
@@ -58,7 +63,7 @@ func TestShortestWaitHasTheFirstTokenSoonerThanLeastLoaded(t *testing.T) {
 }
 
 func TestPrefixHitsTwiceAsOftenAsLeastLoadedAndBalances(t *testing.T) {
-	for _, seed := range seeds {
+	for _, seed := range seeds() {
 		r := replayed(t, named(t, "prefix"), seed, &policy.LeastLoaded{}, &policy.Prefix{})
 		t.Logf("seed %d: hits %.3f, LeastLoaded's %.3f; max/mean %.2f", seed, r[1].PrefixHits, r[0].PrefixHits, r[1].MaxMean)
 		if r[1].PrefixHits < 2*r[0].PrefixHits {
@@ -88,17 +93,23 @@ func TestR7BalanceByReportDelay(t *testing.T) {
 		{"prefix", func() policy.Policy { return &policy.Prefix{} }, 1.25},
 	}
 	s := named(t, "steady")
-	s.Engines, s.Rate, s.Requests = 4, s.Rate/4, 2000
+	s.Engines, s.Rate, s.Requests = 4, s.Rate/4, 1200
 	for _, delay := range []float64{0, 100, 1000} {
 		s.Report = ms(delay)
-		for _, p := range policies {
-			worst := 0.0
-			for _, seed := range seeds {
-				worst = max(worst, replayed(t, s, seed, p.new())[0].MaxMean)
+		worst := make([]float64, len(policies))
+		for _, seed := range seeds() {
+			var fresh []policy.Policy
+			for _, p := range policies {
+				fresh = append(fresh, p.new())
 			}
-			t.Logf("reports every %4.0f ms: %-20s %.2f", delay, p.name, worst)
-			if p.most > 0 && worst > p.most {
-				t.Errorf("%s with reports every %.0f ms: max/mean outstanding is %.2f", p.name, delay, worst)
+			for i, r := range replayed(t, s, seed, fresh...) {
+				worst[i] = max(worst[i], r.MaxMean)
+			}
+		}
+		for i, p := range policies {
+			t.Logf("reports every %4.0f ms: %-20s %.2f", delay, p.name, worst[i])
+			if p.most > 0 && worst[i] > p.most {
+				t.Errorf("%s with reports every %.0f ms: max/mean outstanding is %.2f", p.name, delay, worst[i])
 			}
 		}
 	}

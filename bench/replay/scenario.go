@@ -13,8 +13,13 @@ type Scenario struct {
 }
 
 // Scenarios are those that policies differ in, all with sixteen engines and reports
-// every 100 ms. Each is busy and stable: rates are about 70 to 80 % of those at which
-// the queues of LeastLoaded would grow without end.
+// every 100 ms. Each is busy and stable: rates are about 70 % of those at which the
+// queues of LeastLoaded would grow without end.
+//
+// In "prefix" all engines together have room for the prefixes twice, and each for an
+// eighth of them. Where fewer of them make up most of the requests, every engine has
+// those before long, whatever the policy: with 256 prefixes and Zipf 1 LeastLoaded
+// hits 47 % and Prefix 77 %, of 85 % that could be.
 func Scenarios() []Scenario {
 	fleet := Fleet{Engines: 16, Report: 100 * time.Millisecond}
 	steady := Workload{Requests: 5000, Rate: 160}

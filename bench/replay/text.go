@@ -31,11 +31,12 @@ func textsOf(t Trace) (texts []text, names int) {
 	known, chains := map[uint64]name{}, make([][]uint64, len(t))
 	texts = make([]text, len(t))
 	for i := range t {
-		texts[i].tokens = tokensOf(&t[i], i)
-		chains[i] = chain(texts[i].tokens)
+		tokens := tokensOf(&t[i], i)
+		texts[i].tokens = tokens
+		chains[i] = chain(tokens[:shareable(&t[i])])
 		for _, h := range chains[i] {
 			switch known[h] {
-			case 0:
+			case nameless:
 				known[h] = single
 			case single:
 				names++
@@ -43,12 +44,28 @@ func textsOf(t Trace) (texts []text, names int) {
 			}
 		}
 	}
-	for i, hashes := range chains {
-		for _, h := range hashes {
+	for i := range texts {
+		full := len(texts[i].tokens) / blockSize
+		texts[i].chain = make([]name, 0, full)
+		for _, h := range chains[i] {
 			texts[i].chain = append(texts[i].chain, known[h])
+		}
+		for len(texts[i].chain) < full {
+			texts[i].chain = append(texts[i].chain, single)
 		}
 	}
 	return texts, names
+}
+
+// shareable is how many tokens another request may have too.
+func shareable(q *Request) int {
+	switch {
+	case q.Tokens != nil:
+		return q.Prompt
+	case q.Session != "":
+		return q.Prompt + q.Output
+	}
+	return q.PrefixTokens
 }
 
 // tokensOf are those of the i-th request of a trace, prompt and answer.
