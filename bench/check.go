@@ -112,6 +112,8 @@ func (c *runCmd) checkTogether() error {
 		{inproc && c.Input != "", "--input", "is for engines in other processes, and inproc ends at this one: take ipc or tcp"},
 		{len(c.Policy) > 1 && c.Handshake != "", "--policy", "takes one name with --handshake, where engines come once: run again with --attach"},
 		{given && c.StepTime != 0, "--step-time", "is of engines that this command starts; with --handshake and --attach others did"},
+		{c.Raw && c.Interval > 1, "--stream-interval", "is of streams, and with --raw there are none"},
+		{c.Attach && c.IDPrefix != "" && len(c.Policy) > 1, "--id-prefix", "would come twice to engines that run on: take one --policy"},
 		{c.Interval < 0, "--stream-interval", "must not be negative"},
 		{c.Abort > 0 && c.OutputTokens < 2, "--abort", "needs --output-tokens of 2 or more: a request of one token has ended with its first"},
 	} {

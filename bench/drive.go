@@ -42,10 +42,15 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 	defer func() { err = errors.Join(err, client.end(t)) }()
 	progress, erase := newProgress(t, p)
 	defer erase()
-	r, err = load.Run(ctx, client, load.Config{
+	config := load.Config{
 		Requests: p.Requests, Concurrency: p.Concurrency, PromptTokens: p.PromptTokens, OutputTokens: p.OutputTokens,
-		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, Progress: progress,
-	})
+		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, Prefix: p.IDPrefix, Progress: progress,
+	}
+	if p.Raw {
+		r, err = load.RunRaw(ctx, client, config)
+	} else {
+		r, err = load.Run(ctx, client, config)
+	}
 	if err != nil {
 		return nil, err
 	}
