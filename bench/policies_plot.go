@@ -84,7 +84,7 @@ func (a *comparison) draw(format string) (vg.CanvasWriterTo, error) {
 	tiles := draw.Tiles{Rows: len(rows), Cols: len(columns), PadX: vg.Centimeter, PadY: vg.Centimeter, PadTop: 10, PadBottom: 10, PadLeft: 10, PadRight: 10}
 	whole := draw.New(canvas)
 	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
+	whole.Fill(whole.Path())
 	for i, row := range plot.Align(rows, tiles, whole) {
 		for j, at := range row {
 			rows[i][j].Draw(at)
@@ -112,7 +112,7 @@ func (c chart) plot(s *compared, named bool) (*plot.Plot, error) {
 	p.X.Min, p.X.Max = 0, c.limit(values)
 	p.Y.Min, p.Y.Max = -0.6, float64(len(values))-0.2
 	p.X.Tick.Marker = plot.ConstantTicks(nil)
-	p.X.LineStyle.Width, p.Y.LineStyle.Width = 0, 0
+	p.X.Width, p.Y.Width = 0, 0
 	for i, v := range values {
 		if err := c.bar(p, i, v, i == len(values)-1); err != nil {
 			return nil, err

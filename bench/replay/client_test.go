@@ -177,6 +177,9 @@ func TestReportsAreAsOldAsTheFleetSays(t *testing.T) {
 					}
 				}
 				last = engines[0]
+				if c.report > 0 && last.Waiting > 0 || last.Running > 0 != (last.KVUsage > 0) && !last.Stale && last.Age > 0 {
+					t.Errorf("at %v: %+v, but nobody waits at the end of a step, and running requests take room", r.Now, last)
+				}
 				if c.report == 0 && !last.Stale && last.Age == 0 && last.Waiting+last.Running != last.InFlight {
 					t.Errorf("at %v: %+v is not the truth", r.Now, last)
 				}

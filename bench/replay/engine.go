@@ -12,7 +12,6 @@ type run struct {
 	*Request
 	text
 	slot     int // of the client
-	known    bool
 	engine   *engine
 	prompted bool    // its prompt has been counted by hits
 	computed int     // tokens in the KV cache
