@@ -19,6 +19,7 @@ import (
 type builds struct {
 	plain func() (string, error) // without cgo
 	zmq   func() (string, error)
+	plot  func() (string, error) // without cgo
 }
 
 var built builds
@@ -34,6 +35,7 @@ func testMain(m *testing.M) int {
 	built = builds{
 		plain: sync.OnceValues(func() (string, error) { return build(directory, "plain", "CGO_ENABLED=0") }),
 		zmq:   sync.OnceValues(func() (string, error) { return build(directory, "zmq", "CGO_ENABLED=1", "-tags", "zmq") }),
+		plot:  sync.OnceValues(func() (string, error) { return build(directory, "plot", "CGO_ENABLED=0", "-tags", "plot") }),
 	}
 	return m.Run()
 }
@@ -48,9 +50,10 @@ func build(directory, name, env string, args ...string) (string, error) {
 	return path, nil
 }
 
-// plain is the command without ZeroMQ, withZMQ the one with it.
-func plain(t *testing.T) string   { return must(t, built.plain) }
-func withZMQ(t *testing.T) string { return must(t, built.zmq) }
+// plain is the command without ZeroMQ, withZMQ the one with it, withPlot the one that draws.
+func plain(t *testing.T) string    { return must(t, built.plain) }
+func withZMQ(t *testing.T) string  { return must(t, built.zmq) }
+func withPlot(t *testing.T) string { return must(t, built.plot) }
 
 func must(t *testing.T, f func() (string, error)) string {
 	t.Helper()

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/corepipe/corepipe/bench/replay"
 	"github.com/corepipe/corepipe/policy"
 	"github.com/corepipe/corepipe/transport"
 )
@@ -61,13 +61,11 @@ func (c *runCmd) transports() []string {
 
 // newPolicy gives a policy by its name; each run gets a new one, for they hold state.
 func newPolicy(name string) (policy.Policy, error) {
-	switch name {
-	case "least-loaded":
-		return &policy.LeastLoaded{}, nil
-	case "round-robin":
-		return &policy.RoundRobin{}, nil
+	p, err := namedPolicy(name, 1, replay.Fleet{})
+	if err != nil {
+		return nil, &usageError{"--policy", err}
 	}
-	return nil, &usageError{"--policy", fmt.Errorf("%q is not least-loaded or round-robin", name)}
+	return p, nil
 }
 
 // bind is where addresses are made up that no flag gives: over tcp on the

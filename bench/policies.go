@@ -125,7 +125,7 @@ func (c *policiesCmd) compare(ctx context.Context, s *scenario, all *comparison)
 
 // legend says how to read the tables, and what to try next.
 func (c *policiesCmd) legend() string {
-	next := "--plot FILE.svg  draws it"
+	next := "go run -tags plot ./bench policies --plot FILE.svg  draws it"
 	if c.Plot != "" {
 		next = "--scenario unequal --rate 200  is a harder one"
 	}

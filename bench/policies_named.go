@@ -59,8 +59,10 @@ func plainPolicies(seed uint64) map[string]func() policy.Policy {
 
 func wrappingPolicies(f replay.Fleet) map[string]func(next policy.Policy) policy.Policy {
 	return map[string]func(next policy.Policy) policy.Policy{
-		"session": func(next policy.Policy) policy.Policy { return &policy.Session{Next: next} },
-		"prefix":  func(next policy.Policy) policy.Policy { return &policy.Prefix{Next: next} },
+		"session":          func(next policy.Policy) policy.Policy { return &policy.Session{Next: next} },
+		"lora":             func(next policy.Policy) policy.Policy { return &policy.LoRA{Next: next} },
+		"late-interaction": func(next policy.Policy) policy.Policy { return &policy.LateInteraction{Next: next} },
+		"prefix":           func(next policy.Policy) policy.Policy { return &policy.Prefix{Next: next} },
 		"weighted": func(next policy.Policy) policy.Policy {
 			w, speeds := &policy.Weighted{Next: next}, map[int]float64{}
 			for rank := range f.Engines * min(len(f.Speeds), 1) {

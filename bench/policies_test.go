@@ -137,9 +137,12 @@ func TestPoliciesReplaysTheTraceThatItWrote(t *testing.T) {
 }
 
 func TestPoliciesDrawsWhatItFound(t *testing.T) {
+	if o := execute(t, withPlot(t), "policies", "--plot", "x.gif"); o.code != 2 || !strings.Contains(o.err, "--plot: must end in .svg or .png") {
+		t.Errorf("code %d, error %q", o.code, o.err)
+	}
 	for _, format := range []string{"svg", "png"} {
 		path := filepath.Join(t.TempDir(), "plot."+format)
-		if o := policies(t, "--policy", "random,prefix", "--scenario", "steady,prefix", "--plot", path); o.code != 0 {
+		if o := execute(t, withPlot(t), "policies", "--requests", "200", "--policy", "random,prefix", "--scenario", "steady,prefix", "--plot", path); o.code != 0 {
 			t.Fatalf("%s: code %d, error %q", format, o.code, o.err)
 		}
 		b, err := os.ReadFile(path)
@@ -183,7 +186,7 @@ func TestWrongFlagsOfPoliciesAreRefusedByName(t *testing.T) {
 		"--prompt many":       "--prompt",
 		"--kv-tokens 3":       "KVTokens: must be",
 		"--return-at 3s":      "Returns: must be after",
-		"--plot x.gif":        "--plot: must end in .svg or .png",
+		"--plot x.svg":        "--plot: built without drawing; take: go run -tags plot",
 	} {
 		o := execute(t, plain(t), append([]string{"policies"}, strings.Fields(args)...)...)
 		if o.code != 2 || o.out != "" || !strings.HasPrefix(o.err, "bench: ") || !strings.Contains(o.err, want) {

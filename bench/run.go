@@ -14,7 +14,7 @@ import (
 // runCmd is the command that drives engines.
 type runCmd struct {
 	Transport []string `placeholder:"NAME" help:"inproc (the default: engines in this process), ipc or tcp (a process of their own). Several run in turn and are compared."`
-	Policy    []string `placeholder:"NAME" default:"least-loaded" help:"least-loaded or round-robin. Several run in turn and are compared."`
+	Policy    []string `placeholder:"NAME" default:"least-loaded" help:"least-loaded, shortest-wait, session+shortest-wait and others: all that bench policies knows. Several run in turn and are compared."`
 	Engines   *int     `placeholder:"N" help:"Engines to drive. Default 4 simulated ones, or 1 with --handshake or --attach."`
 
 	Requests     int  `placeholder:"N" default:"10000" help:"Requests to measure (${default})."`
