@@ -56,13 +56,14 @@ func (s *Stream) event(k policy.Kind, e *engine) policy.Event {
 	}
 }
 
-// gave notes an output. One goroutine does so for a stream.
+// gave notes an output; one without tokens, such as a refusal, is no first one. One
+// goroutine does so for a stream.
 func (t *Table) gave(s *Stream, e *engine, tokens int) {
 	if !t.tracking.on.Load() || s.told.Load()&isRouted == 0 {
 		return
 	}
 	s.tokens.Add(int64(tokens))
-	if s.told.Or(isFirst)&isFirst == 0 {
+	if tokens > 0 && s.told.Or(isFirst)&isFirst == 0 {
 		t.tracking.first(s, e)
 	}
 }

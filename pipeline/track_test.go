@@ -217,3 +217,19 @@ func TestDecisionsAreExplainedAndCounted(t *testing.T) {
 		}
 	})
 }
+
+func TestARefusalIsNoFirstOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		c, peers, _ := connect(t, 1, func(c *pipeline.Config) { c.Policy = l })
+		s := submit(t, c, simple("r"))
+		peers[0].next()
+		peers[0].rows(row("r", codec.FinishError))
+		if err := failure(s); !errors.As(err, new(*pipeline.FinishError)) {
+			t.Fatalf("got %v", err)
+		}
+		if _, err := c.Explain(simple("x")); err != nil || l.events[policy.First] != 0 || l.events[policy.Aborted] != 1 {
+			t.Fatalf("%v, and the policy saw %v", err, l.events)
+		}
+	})
+}
