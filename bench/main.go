@@ -35,6 +35,7 @@ type cli struct {
 
 	Coordinator coordinatorCmd `cmd:"" help:"Coordinate data-parallel engines until interrupted, as vLLM's DPCoordinatorProc."`
 	Policies    policiesCmd    `cmd:"" help:"Compare routing policies on simulated engines, in virtual time."`
+	Compare     compareCmd     `cmd:"" help:"Measure this client, the floor and vLLM's own client in turn, against the same engines."`
 	Wire        wireCmd        `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
 }
 
