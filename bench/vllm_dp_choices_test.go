@@ -49,7 +49,7 @@ func TestTheDefaultPolicyChoosesAsVLLMsFrontEnd(t *testing.T) {
 	for seed := range uint64(scenarios) {
 		s := newDPScenario(rand.New(rand.NewPCG(seed, 32)), steps)
 		var theirs []dpChoice
-		vllm.ask(s, &theirs)
+		vllm.ask(t, s, &theirs)
 		ours := playDP(t, s)
 		for i, step := range s.Steps {
 			kinds[step.kind(s, i)]++

@@ -16,7 +16,6 @@ import (
 // python is a script in COREPIPE_VLLM's environment that hears a JSON value a line
 // and may answer each with another.
 type python struct {
-	*testing.T
 	in  *json.Encoder
 	out *json.Decoder
 }
@@ -54,22 +53,22 @@ func newPython(t *testing.T, script string, args ...string) *python {
 			t.Logf("%s said:\n%s", script, b[max(0, len(b)-8000):])
 		}
 	})
-	return &python{t, json.NewEncoder(in), json.NewDecoder(out)}
+	return &python{json.NewEncoder(in), json.NewDecoder(out)}
 }
 
 // tell says v.
-func (p *python) tell(v any) {
-	p.Helper()
+func (p *python) tell(t *testing.T, v any) {
+	t.Helper()
 	if err := p.in.Encode(v); err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
 // ask says v and waits for the answer.
-func (p *python) ask(v, answer any) {
-	p.Helper()
-	p.tell(v)
+func (p *python) ask(t *testing.T, v, answer any) {
+	t.Helper()
+	p.tell(t, v)
 	if err := p.out.Decode(answer); err != nil {
-		p.Fatalf("no answer: %v", err)
+		t.Fatalf("no answer: %v", err)
 	}
 }

@@ -99,9 +99,11 @@ func newVLLMIn(t *testing.T, variable string) *vllm {
 }
 
 // start starts the engine, which dials the handshake until somebody is there.
-func (e *vllm) start(options ...string) {
+func (e *vllm) start(options ...string) { e.serve("testdata/tiny", options...) }
+
+func (e *vllm) serve(model string, options ...string) {
 	cmd := exec.Command(filepath.Join(e.directory, "bin", "vllm"), append([]string{
-		"serve", "testdata/tiny", "--headless",
+		"serve", model, "--headless",
 		"--data-parallel-address", "127.0.0.1", "--data-parallel-rpc-port", e.port,
 		"--load-format", "dummy", "--skip-tokenizer-init", "--dtype", "float32", "--enforce-eager",
 		"--max-model-len", "1024", "--max-num-seqs", "64",
