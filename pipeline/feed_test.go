@@ -18,7 +18,7 @@ import (
 )
 
 // pull reads a feed step by step.
-func pull(t *testing.T, ctx context.Context, c *pipeline.Client) func() (pipeline.Step, error, bool) {
+func pull(ctx context.Context, t *testing.T, c *pipeline.Client) func() (pipeline.Step, error, bool) {
 	t.Helper()
 	next, stop := iter.Pull2(c.Outputs(ctx))
 	t.Cleanup(stop)
@@ -28,7 +28,7 @@ func pull(t *testing.T, ctx context.Context, c *pipeline.Client) func() (pipelin
 func TestTheRawFeedHasStepsWithOutputsOrStatistics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 2)
-		next := pull(t, t.Context(), c)
+		next := pull(t.Context(), t, c)
 		s := submit(t, c, simple("s"))
 		if err := c.Add(t.Context(), simple("raw")); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestTheRawFeedHasStepsWithOutputsOrStatistics(t *testing.T) {
 func TestARequestWithoutAStreamIsLiveUntilItsLastOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
-		next := pull(t, t.Context(), c)
+		next := pull(t.Context(), t, c)
 		for _, id := range []string{"a", "b", "c"} {
 			if err := c.Add(t.Context(), simple(id)); err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestTheRawFeedTellsOfADeathOnceAndGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer shut(t, c)
-		next := pull(t, t.Context(), c)
+		next := pull(t.Context(), t, c)
 		for rank := range 2 {
 			r := simple(fmt.Sprint("r", rank))
 			r.DataParallelRank = &rank
