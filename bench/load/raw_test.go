@@ -182,6 +182,33 @@ func (refusingFeed) Outputs(ctx context.Context) iter.Seq2[pipeline.Step, error]
 	}
 }
 
+// The raw feed has the outputs of all requests, also of those that others sent.
+func TestOutputsOfOthersAreLeftAlone(t *testing.T) {
+	r, err := load.RunRaw(t.Context(), &shared{}, load.Config{Requests: 1, OutputTokens: 2, Prefix: "mine"})
+	if err != nil || r.Done != 1 || r.OutputTokens != 2 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// shared is a feed with a request of others.
+type shared struct{ refusingFeed }
+
+func (*shared) Add(context.Context, *codec.Request) error { return nil }
+
+func (*shared) Outputs(context.Context) iter.Seq2[pipeline.Step, error] {
+	return func(yield func(pipeline.Step, error) bool) {
+		for _, id := range []string{"else-0", "mine-x", "mine-", "mine-0"} {
+			row := codec.Output{ID: []byte(id), Tokens: []uint32{1}, Finish: codec.FinishLength}
+			if id == "mine-0" {
+				row.Tokens = []uint32{1, 2}
+			}
+			if !yield(pipeline.Step{Outputs: &codec.Outputs{Rows: []codec.Output{row}}}, nil) {
+				return
+			}
+		}
+	}
+}
+
 func TestAConfigThatMakesNoSenseIsRefusedForTheRawFeedToo(t *testing.T) {
 	if _, err := load.RunRaw(t.Context(), refusingFeed{}, load.Config{Requests: -1}); err == nil || !strings.Contains(err.Error(), "Config.Requests:") {
 		t.Errorf("got %v", err)
