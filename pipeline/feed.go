@@ -33,8 +33,9 @@ var (
 // outputs or scheduler statistics, also those of requests with a stream; replies
 // to calls, waves and bare finished_requests are not.
 //
-// The death or restart of an engine comes once, as an *EngineError with its rank;
-// the feed goes on. Any other error is the last thing: ErrFeedTaken, ErrBehind
+// The death or restart of an engine comes once, as an *EngineError with its rank,
+// and so does a request of Add that fails on its way, as a *RequestError; the feed
+// goes on. Any other error is the last thing: ErrFeedTaken, ErrBehind
 // (dispatch never waits for a reader), ctx's cause, or how the client ended.
 func (c *Client) Outputs(ctx context.Context) iter.Seq2[Step, error] {
 	f := &feed{kick: make(chan struct{}, 1)}
@@ -83,7 +84,7 @@ type feed struct {
 	err   error // the last thing
 }
 
-// fed is a step, or the end of an engine.
+// fed is a step, or the end of an engine or a request.
 type fed struct {
 	Step
 	err error
@@ -145,7 +146,7 @@ func (t *Table) feedStep(rank int, o *codec.Outputs) {
 	}
 }
 
-// feedEnd tells the raw feed that an engine is gone.
+// feedEnd tells the raw feed that an engine is gone, or a request has failed.
 func (t *Table) feedEnd(rank int, err error) {
 	if f := t.feed.Load(); f != nil {
 		f.put(fed{Step: Step{Rank: rank}, err: err})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -121,6 +122,26 @@ func TestTheRawFeedTellsOfADeathOnceAndGoesOn(t *testing.T) {
 		}
 		if deaths != 1 {
 			t.Fatalf("%d deaths", deaths)
+		}
+	})
+}
+
+func TestTheRawFeedTellsOfARequestThatFailsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peers, _ := connectReleases(t, []string{"0.20.2"})
+		next := pull(t.Context(), t, c)
+		for _, r := range []*codec.Request{newer("bad"), simple("good")} {
+			if err := c.Add(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err, ok := next(); !ok || !errors.Is(err, codec.ErrUnsupported) || !strings.Contains(err.Error(), "bad") {
+			t.Fatalf("got %v", err)
+		}
+		peers[0].next()
+		peers[0].rows(row("good", codec.FinishStop, 1))
+		if step, err, _ := next(); err != nil || step.Outputs.Rows[0].Finish != codec.FinishStop {
+			t.Fatalf("got %+v, %v", step, err)
 		}
 	})
 }

@@ -162,9 +162,14 @@ func (s *Stream) merge(o codec.Output) {
 
 // fail releases the stream and ends it with a *RequestError.
 func (s *Stream) fail(op string, err error) {
-	if s.table.release(s) {
-		s.end(&RequestError{ID: s.id, Op: op, Err: err})
+	if !s.table.release(s) {
+		return
 	}
+	failure := &RequestError{ID: s.id, Op: op, Err: err}
+	if s.raw {
+		s.table.feedEnd(s.Rank(), failure)
+	}
+	s.end(failure)
 }
 
 // wrap gives the end of a running request its id.

@@ -61,7 +61,7 @@ func (p *LeastLoaded) score(e *Engine, clients int) float64 {
 	}
 	s := float64(max(clients*e.InFlight, waiting+e.Running))
 	if waiting > 0 {
-		s += float64(waiting) * 6 * max(0, e.KVUsage-0.5)
+		s += float64(float64(waiting) * 6 * max(0, e.KVUsage-0.5)) // converted, so that no processor fuses it
 	}
 	return s
 }
