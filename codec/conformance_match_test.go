@@ -244,7 +244,7 @@ func (c *conformity) numbers(path string, want []any, got *codec.Tensor) {
 			row = []any{v}
 		}
 		for _, n := range row {
-			flat = append(flat, text(n))
+			flat = append(flat, short(text(n)))
 		}
 	}
 	var have []string
@@ -256,10 +256,19 @@ func (c *conformity) numbers(path string, want []any, got *codec.Tensor) {
 		floats, err := got.Floats()
 		c.failed(path, err)
 		for _, n := range floats {
-			have = append(have, show(reflect.ValueOf(n)))
+			have = append(have, short(show(reflect.ValueOf(n))))
 		}
 	}
 	if rows := got.Shape[0]; rows != len(want) && !strings.HasSuffix(path, ".prompt_logprob_token_ids") || !slices.Equal(flat, have) {
 		c.say(path, "python has %v, we %v %v", want, got.Shape, have)
 	}
+}
+
+// short is a number that is no integer in one way of writing.
+func short(s string) string {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !strings.ContainsAny(s, ".e") {
+		return s
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
