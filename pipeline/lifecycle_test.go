@@ -121,18 +121,6 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-func TestIdentitiesAreTwoBytesLittleEndian(t *testing.T) { // R10
-	synctest.Test(t, func(t *testing.T) {
-		c, peers, _ := connect(t, 3, func(c *pipeline.Config) { c.FirstRank = 255; roundRobin(c) })
-		for i, p := range peers {
-			submit(t, c, simple(string(rune('a'+i))))
-			if m := p.next(); m.kind != codec.Add {
-				t.Fatalf("rank %d got %v", p.rank, m.kind)
-			}
-		}
-	})
-}
-
 func TestCloseEndsStreamsTyped(t *testing.T) { // L9, L1
 	synctest.Test(t, func(t *testing.T) {
 		c, peers, _ := connect(t, 1)
