@@ -46,7 +46,5 @@ var shared020 = sync.OnceValue(func() *Layout {
 
 // Older reports whether l is of earlier releases than m.
 func (l *Layout) Older(m *Layout) bool {
-	a, _ := parseRelease(l.since)
-	b, _ := parseRelease(m.since)
-	return older(a, b)
+	return older(l.version, m.version)
 }

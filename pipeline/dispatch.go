@@ -64,7 +64,7 @@ func (d *dispatcher) dispatch(v Decoded) {
 		t.counts.strangers.Add(1)
 		return
 	}
-	e.heard(o)
+	stats := e.heard(o)
 	if w := o.WaveComplete; w != nil {
 		t.coordination.waveComplete(*w)
 	}
@@ -80,7 +80,9 @@ func (d *dispatcher) dispatch(v Decoded) {
 		d.rows(e, o.Rows)
 	}
 	t.finish(finished)
-	t.feedStep(e.rank, o)
+	if stats || len(o.Rows) > 0 {
+		t.feedStep(e.rank, o)
+	}
 }
 
 // rows looks all rows up under one lock, then delivers. A stream that finishes
@@ -120,10 +122,10 @@ func (d *dispatcher) row(e *engine, s *Stream, o *codec.Output) {
 	case s == nil:
 		d.table.counts.late.Add(1)
 	case o.Finish == codec.FinishNone:
-		d.table.gave(s, e, len(o.Tokens))
+		d.table.gave(s, len(o.Tokens))
 		s.deliver(*o, nil)
 	default:
-		if err := finishError(s, e, o); d.table.finished(s, e, o, err) {
+		if err := finishError(s, e, o); d.table.finished(s, o, err) {
 			s.deliver(*o, err)
 		}
 	}
@@ -151,8 +153,8 @@ func (o *order) find(e *engine, rows []codec.Output) {
 }
 
 // finished releases a stream that its engine has finished, or given up with err.
-func (t *Table) finished(s *Stream, e *engine, o *codec.Output, err error) bool {
-	t.gave(s, e, len(o.Tokens))
+func (t *Table) finished(s *Stream, o *codec.Output, err error) bool {
+	t.gave(s, len(o.Tokens))
 	if err != nil {
 		return t.release(s)
 	}

@@ -116,8 +116,8 @@ func (e *engine) streams(ids []string) (out []*Stream) {
 	return out
 }
 
-// heard notes a message and its load report, if it has one.
-func (e *engine) heard(o *codec.Outputs) {
+// heard notes a message and its load report, and says whether it has one.
+func (e *engine) heard(o *codec.Outputs) (reported bool) {
 	load, ok := o.Load()
 	now := time.Now()
 	e.mu.Lock()
@@ -126,6 +126,7 @@ func (e *engine) heard(o *codec.Outputs) {
 	if ok {
 		e.load, e.loadAt, e.reported = load, now, true
 	}
+	return ok
 }
 
 // leave changes the state and returns the streams that go down with the old one.

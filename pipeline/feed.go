@@ -135,13 +135,9 @@ func (f *feed) take() ([]fed, error) {
 	return nil, f.err
 }
 
-// feedStep puts a message into the raw feed if there is one and it belongs there.
+// feedStep puts a message that belongs there into the raw feed if there is one.
 func (t *Table) feedStep(rank int, o *codec.Outputs) {
-	f := t.feed.Load()
-	if f == nil {
-		return
-	}
-	if _, stats := o.Load(); stats || len(o.Rows) > 0 {
+	if f := t.feed.Load(); f != nil {
 		f.put(fed{Step: Step{Rank: rank, Outputs: o}})
 	}
 }

@@ -58,7 +58,7 @@ func (t *Table) settle() {
 			limit = r.MaxModelLen
 		}
 	}
-	t.spoken.Store(new(t.spokenBy(t.engines)))
+	t.spoken.Store(new(t.countSpoken()))
 	t.limit.Store(int64(limit))
 	t.notify()
 }

@@ -28,8 +28,7 @@ func (t *Table) layoutFor(r *codec.Ready) (*codec.Layout, string, error) {
 		said = err // a build from source may call itself "dev"
 	}
 	if given := t.config.Release; given != "" {
-		l, err := codec.LayoutOf(given)
-		return l, given, err
+		return t.config.layout, given, nil
 	}
 	if said != nil {
 		return nil, "", errors.Join(ErrNoRelease, said)
@@ -75,23 +74,18 @@ type spoken []*codec.Layout
 // choose is what to encode r in before it is known where it goes: the first
 // layout in which it can be said, or the first of all, which then says why not.
 func (s spoken) choose(r *codec.Request) *codec.Layout {
-	for _, l := range s[1:] {
-		if s[0].Holds(r) == nil {
-			break
-		}
-		if l.Holds(r) == nil {
-			return l
-		}
+	if i := slices.IndexFunc(s, func(l *codec.Layout) bool { return l.Holds(r) == nil }); i >= 0 {
+		return s[i]
 	}
 	return s[0]
 }
 
-// spokenBy counts the layouts of the ready ones among engines; where as many
+// countSpoken counts the layouts of the engines that are ready; where as many
 // speak one as another, the first engine's comes first. There is always one.
-func (t *Table) spokenBy(engines []*engine) spoken {
+func (t *Table) countSpoken() spoken {
 	var s spoken
 	votes := map[*codec.Layout]int{}
-	for _, e := range engines {
+	for _, e := range t.engines {
 		if l := e.layout.Load(); e.is(EngineReady) {
 			if votes[l]++; votes[l] == 1 {
 				s = append(s, l)

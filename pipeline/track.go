@@ -48,50 +48,41 @@ const (
 	isOver               // it has ended
 )
 
-// event is one about s.
-func (s *Stream) event(k policy.Kind, e *engine) policy.Event {
+// event is one about s, which the policy knows of.
+func (s *Stream) event(k policy.Kind) policy.Event {
 	return policy.Event{
-		Kind: k, Rank: e.rank, Slot: s.slot, Prompt: s.prompt,
+		Kind: k, Rank: s.rank, Slot: s.slot, Prompt: s.prompt,
 		Tokens: int(s.tokens.Load()), At: time.Since(s.table.start),
 	}
 }
 
 // gave notes an output; one without tokens, such as a refusal, is no first one. One
 // goroutine does so for a stream.
-func (t *Table) gave(s *Stream, e *engine, tokens int) {
+func (t *Table) gave(s *Stream, tokens int) {
 	if !t.tracking.on.Load() || s.told.Load()&isRouted == 0 {
 		return
 	}
 	s.tokens.Add(int64(tokens))
 	if tokens > 0 && s.told.Or(isFirst)&isFirst == 0 {
-		t.tracking.first(s, e)
+		t.tracking.first(s)
 	}
 }
 
 // first notes the first output of a stream, unless it has ended: then its slot may
 // be another's.
-func (t *tracking) first(s *Stream, e *engine) {
+func (t *tracking) first(s *Stream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.told.Load()&isOver == 0 {
-		t.events = append(t.events, s.event(policy.First, e))
+		t.events = append(t.events, s.event(policy.First))
 	}
 }
 
 // over notes the end of a stream, once.
 func (t *Table) over(s *Stream, k policy.Kind) {
 	if s.told.Or(isOver)&isRouted != 0 {
-		t.tracking.add(s.event(k, s.engineOr(t)))
+		t.tracking.add(s.event(k))
 	}
-}
-
-// engineOr is the engine of a stream that was routed; the route stage may not have
-// come to say so yet.
-func (s *Stream) engineOr(t *Table) *engine {
-	if e := s.engine.Load(); e != nil {
-		return e
-	}
-	return t.ranks[s.rank]
 }
 
 // gone notes that an engine has lost its caches.
@@ -142,7 +133,7 @@ func (c *chooser) routed(a *Add, q policy.Request, e policy.Engine) {
 	q.Tokens = nil
 	c.slots.live[q.Slot] = tracked{request: q, engine: e, live: true}
 	if s.told.Or(isRouted)&isOver != 0 { // it has ended meanwhile
-		c.table.tracking.add(s.event(policy.Aborted, s.engineOr(c.table)))
+		c.table.tracking.add(s.event(policy.Aborted))
 	}
 }
 
