@@ -27,20 +27,7 @@ type Feed interface {
 // an engine, is that of all requests that have not ended by then: the feed does
 // not tell which engine has a request that has given nothing yet.
 func RunRaw(ctx context.Context, f Feed, c Config) (*Result, error) {
-	c, err := c.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if c.Warmup > 0 {
-		w := c
-		w.Requests, w.Abort, w.Progress, w.Prefix = c.Warmup, 0, nil, c.Prefix+"-warm"
-		measureRaw(ctx, f, w)
-	}
-	m := measureRaw(ctx, f, c)
-	r := m.result(c)
-	r.Interrupted = ctx.Err() != nil
-	r.Engines = engines(f, m.ranks)
-	return r, nil
+	return run(ctx, c, f, func(c Config) measurement { return measureRaw(ctx, f, c) })
 }
 
 // measureRaw runs one loop from start to end.

@@ -35,6 +35,11 @@ func (l *loop) aborts(i int) bool {
 // that fail are counted, and no error of Run's. The error is that of a Config
 // that cannot be used.
 func Run(ctx context.Context, s Submitter, c Config) (*Result, error) {
+	return run(ctx, c, s, func(c Config) measurement { return measure(ctx, s, c) })
+}
+
+// run warms up and measures the loop that measure runs over on.
+func run(ctx context.Context, c Config, on any, measure func(c Config) measurement) (*Result, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
@@ -42,12 +47,12 @@ func Run(ctx context.Context, s Submitter, c Config) (*Result, error) {
 	if c.Warmup > 0 {
 		w := c
 		w.Requests, w.Abort, w.Progress, w.Prefix = c.Warmup, 0, nil, c.Prefix+"-warm"
-		measure(ctx, s, w)
+		measure(w)
 	}
-	m := measure(ctx, s, c)
+	m := measure(c)
 	r := m.result(c)
 	r.Interrupted = ctx.Err() != nil
-	r.Engines = engines(s, m.ranks)
+	r.Engines = engines(on, m.ranks)
 	return r, nil
 }
 
