@@ -42,7 +42,7 @@ func (c *compareCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	draw, err := c.drawing()
+	draw, err := newDrawing(c.Plot, "zmq,plot ./bench compare")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *compareCmd) Run(ctx context.Context, t terminal) error {
 	if c.JSON != "-" {
 		fmt.Fprintln(t.out, all.legend())
 	}
-	return errors.Join(err, all.write(c.JSON, t.out), draw(all))
+	return errors.Join(err, writeJSON(c.JSON, t.out, all), draw(all))
 }
 
 // measure runs all peers in a setting, as often as there are rounds. Each round

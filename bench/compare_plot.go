@@ -5,41 +5,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
-	"io"
-	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	_ "gonum.org/v1/plot/vg/vgimg" // PNG
-	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
 )
-
-// drawing is what draws a report to --plot.
-func (c *compareCmd) drawing() (func(r *report) error, error) {
-	if c.Plot == "" {
-		return func(*report) error { return nil }, nil
-	}
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(c.Plot)), ".")
-	if format != "svg" && format != "png" {
-		return nil, &usageError{"--plot", errors.New("must end in .svg or .png")}
-	}
-	return func(r *report) error {
-		canvas, err := r.draw(format)
-		if err != nil {
-			return err
-		}
-		return writeFile(c.Plot, func(w io.Writer) error {
-			_, err := canvas.WriteTo(w)
-			return err
-		})
-	}, nil
-}
 
 // bars is a column of the drawing: a figure of each client.
 type bars struct {
@@ -66,24 +39,7 @@ func (r *report) draw(format string) (vg.CanvasWriterTo, error) {
 		}
 		rows = append(rows, row)
 	}
-	tiles := draw.Tiles{
-		Rows: len(rows), Cols: len(columns), PadX: vg.Centimeter, PadY: 0.6 * vg.Centimeter,
-		PadTop: 10, PadBottom: 10, PadLeft: 10, PadRight: 10,
-	}
-	height := vg.Length(len(rows)) * vg.Length(len(r.Blocks[0].Clients)+5) * 0.5 * vg.Centimeter
-	canvas, err := draw.NewFormattedCanvas(vg.Length(len(columns))*10*vg.Centimeter, height, format)
-	if err != nil {
-		return nil, err
-	}
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Path())
-	for i, row := range plot.Align(rows, tiles, whole) {
-		for j, at := range row {
-			rows[i][j].Draw(at)
-		}
-	}
-	return canvas, nil
+	return grid(rows, format, 10*vg.Centimeter, 0.6*vg.Centimeter, len(r.Blocks[0].Clients)+5)
 }
 
 // plot makes one chart, with the clients' names if it is the first of its row.

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"strconv"
 )
@@ -22,23 +19,6 @@ type report struct {
 
 func newReport(rounds int, quick bool) *report {
 	return &report{Rounds: rounds, Quick: quick, CPUs: runtime.NumCPU(), Go: runtime.Version()}
-}
-
-// write writes JSON to a file, to standard output for -, and to nowhere for "".
-func (r *report) write(path string, out io.Writer) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	b = append(b, '\n')
-	if path == "-" {
-		_, err = out.Write(b)
-		return err
-	}
-	return os.WriteFile(path, b, 0o644)
 }
 
 // legend says how to read the tables.

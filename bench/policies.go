@@ -68,7 +68,7 @@ func (c *policiesCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	draw, err := c.drawing()
+	draw, err := newDrawing(c.Plot, "plot ./bench policies")
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *policiesCmd) Run(ctx context.Context, t terminal) error {
 		}
 		fmt.Fprintln(t.out, c.legend())
 	}
-	return errors.Join(all.write(c.JSON, t.out), draw(all))
+	return errors.Join(writeJSON(c.JSON, t.out, all), draw(all))
 }
 
 // compare replays a scenario and adds what came of it to all.

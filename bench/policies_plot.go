@@ -5,43 +5,16 @@
 package main
 
 import (
-	"errors"
 	"image/color"
-	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	_ "gonum.org/v1/plot/vg/vgimg" // PNG
-	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
 
 	"github.com/corepipe/corepipe/bench/replay"
 )
-
-// drawing is what draws a comparison to --plot.
-func (c *policiesCmd) drawing() (func(a *comparison) error, error) {
-	if c.Plot == "" {
-		return func(*comparison) error { return nil }, nil
-	}
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(c.Plot)), ".")
-	if format != "svg" && format != "png" {
-		return nil, &usageError{"--plot", errors.New("must end in .svg or .png")}
-	}
-	return func(a *comparison) error {
-		canvas, err := a.draw(format)
-		if err != nil {
-			return err
-		}
-		return writeFile(c.Plot, func(w io.Writer) error {
-			_, err := canvas.WriteTo(w)
-			return err
-		})
-	}, nil
-}
 
 // chart is a column of a drawing: what its bars show.
 type chart struct {
@@ -64,7 +37,7 @@ func charts() []chart {
 
 // draw makes a row of charts for each scenario.
 func (a *comparison) draw(format string) (vg.CanvasWriterTo, error) {
-	columns, policies := charts(), len(a.Scenarios[0].Results)
+	columns := charts()
 	var rows [][]*plot.Plot
 	for _, s := range a.Scenarios {
 		var row []*plot.Plot
@@ -77,22 +50,7 @@ func (a *comparison) draw(format string) (vg.CanvasWriterTo, error) {
 		}
 		rows = append(rows, row)
 	}
-	width := vg.Length(len(columns)) * 8 * vg.Centimeter
-	height := vg.Length(len(rows)) * vg.Length(policies+5) * 0.5 * vg.Centimeter
-	canvas, err := draw.NewFormattedCanvas(width, height, format)
-	if err != nil {
-		return nil, err
-	}
-	tiles := draw.Tiles{Rows: len(rows), Cols: len(columns), PadX: vg.Centimeter, PadY: vg.Centimeter, PadTop: 10, PadBottom: 10, PadLeft: 10, PadRight: 10}
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Path())
-	for i, row := range plot.Align(rows, tiles, whole) {
-		for j, at := range row {
-			rows[i][j].Draw(at)
-		}
-	}
-	return canvas, nil
+	return grid(rows, format, 8*vg.Centimeter, vg.Centimeter, len(a.Scenarios[0].Results)+5)
 }
 
 // plot makes one chart, with the policies' names if it is the first of its row.

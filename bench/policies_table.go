@@ -3,10 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -43,23 +40,6 @@ func (a *comparison) add(s *scenario, results []*replay.Result) {
 		c.OutputTokens += s.trace[i].Output
 	}
 	a.Scenarios = append(a.Scenarios, c)
-}
-
-// write writes JSON to a file, to standard output for -, and to nowhere for "".
-func (a *comparison) write(path string, out io.Writer) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return err
-	}
-	b = append(b, '\n')
-	if path == "-" {
-		_, err = out.Write(b)
-		return err
-	}
-	return os.WriteFile(path, b, 0o644)
 }
 
 // newPolicyTable has a line for each policy.

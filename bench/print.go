@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/corepipe/corepipe/bench/load"
@@ -21,23 +22,28 @@ func (c *runCmd) print(t terminal, plans []*plan, results []*load.Result) error 
 			return err
 		}
 	}
-	if c.JSON == "" {
-		return nil
-	}
 	var v any = results
 	if len(plans) == 1 {
 		v = results[0]
+	}
+	return writeJSON(c.JSON, t.out, v)
+}
+
+// writeJSON writes v to a file, to out for -, and to nowhere for "".
+func writeJSON(path string, out io.Writer, v any) error {
+	if path == "" {
+		return nil
 	}
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
 	b = append(b, '\n')
-	if c.JSON == "-" {
-		_, err = t.out.Write(b)
+	if path == "-" {
+		_, err = out.Write(b)
 		return err
 	}
-	return os.WriteFile(c.JSON, b, 0o644)
+	return os.WriteFile(path, b, 0o644)
 }
 
 // next is one line on what to try after this.

@@ -21,7 +21,7 @@ type wireLayoutsCmd struct {
 func (c *wireLayoutsCmd) Run(t terminal) error {
 	if c.Release == "" {
 		if c.JSON {
-			return c.print(t, wire.Layouts())
+			return writeJSON("-", t.out, wire.Layouts())
 		}
 		return c.table(t)
 	}
@@ -30,18 +30,9 @@ func (c *wireLayoutsCmd) Run(t terminal) error {
 		return &usageError{"--release", err}
 	}
 	if c.JSON {
-		return c.print(t, map[string]any{"release": c.Release, "since": l.Since(), "structs": wire.Fields(l)})
+		return writeJSON("-", t.out, map[string]any{"release": c.Release, "since": l.Since(), "structs": wire.Fields(l)})
 	}
 	return c.fields(t, l)
-}
-
-func (c *wireLayoutsCmd) print(t terminal, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = t.out.Write(append(b, '\n'))
-	return err
 }
 
 // table has a line for each layout: how many elements each struct has.
