@@ -26,31 +26,33 @@ func newBacklog(r Routed) *backlog {
 	return &backlog{packets: []Routed{r}, until: time.Now().Add(FullTime)}
 }
 
-// catchUp goes on with in until nothing is held; false says that in has ended.
-func (s *sender) catchUp(ctx context.Context, in <-chan Routed) bool {
+// catchUp goes on with in until nothing is held, in has ended, or ctx has. It tells
+// took of each value.
+func (s *sender) catchUp(ctx context.Context, in <-chan Routed, took func()) {
+	if len(s.held) == 0 {
+		return
+	}
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for len(s.held) > 0 {
 		select {
 		case r, ok := <-in:
 			if !ok {
-				return false
+				return
 			}
 			s.packet(r)
+			took()
 		case <-tick.C:
 			s.again()
 		case <-ctx.Done():
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // finish sends what is held after the last packet.
 func (s *sender) finish(ctx context.Context) error {
-	if len(s.held) > 0 {
-		s.catchUp(ctx, nil)
-	}
+	s.catchUp(ctx, nil, nil)
 	s.drop()
 	return context.Cause(ctx)
 }

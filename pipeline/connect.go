@@ -116,9 +116,9 @@ func (c *Client) start() {
 
 // beside runs f in the group until ctx or the group ends. Ending is no failure.
 func (c *Client) beside(ctx context.Context, name string, f func(context.Context) error) {
-	c.group.run(name, func(group context.Context) error {
+	c.group.run(name, func() error {
 		both, cancel := context.WithCancel(ctx)
-		defer context.AfterFunc(group, cancel)()
+		defer context.AfterFunc(c.group.ctx, cancel)()
 		defer cancel()
 		if err := f(both); err != nil && both.Err() == nil {
 			return err

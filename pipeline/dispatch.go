@@ -13,12 +13,12 @@ import (
 // caller and each load report to the Table. It never waits for a reader. An
 // engine's step costs one lock, a look-up and a delivery (about 0.1 µs) a row.
 func Dispatch(t *Table) Sink[Decoded] {
-	return func(_ context.Context, in <-chan Decoded) error {
+	return func(ctx context.Context, in <-chan Decoded) error {
 		d := dispatcher{table: t, orders: map[*engine]*order{}}
-		for v := range in {
+		return serve(ctx, in, func(v Decoded) error {
 			d.dispatch(v)
-		}
-		return nil
+			return nil
+		})
 	}
 }
 

@@ -16,21 +16,21 @@ import (
 func Encode(t *Table) Stage[Command, Encoded] {
 	return func(ctx context.Context, in <-chan Command, out chan<- Encoded) error {
 		e := encoder{table: t}
-		for c := range in {
+		return serve(ctx, in, func(c Command) error {
 			if c == nil {
-				continue
+				return nil
 			}
 			v, err := e.encode(c)
 			if err != nil {
 				c.Fail(&opError{"encode", err})
-				continue
+				return nil
 			}
 			if err := Emit(ctx, out, v); err != nil {
 				v.Fail(err)
 				return err
 			}
-		}
-		return nil
+			return nil
+		})
 	}
 }
 

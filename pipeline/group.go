@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -18,12 +19,15 @@ type Group struct {
 	eg     *errgroup.Group
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	joints map[any]any // *joint[T] by its <-chan T, until a stage reads it
 }
 
 // NewGroup starts an empty group under ctx.
 func NewGroup(ctx context.Context) *Group {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &Group{eg: new(errgroup.Group), ctx: ctx, cancel: cancel}
+	return &Group{eg: new(errgroup.Group), ctx: ctx, cancel: cancel, joints: map[any]any{}}
 }
 
 // Context is the one that stages get.
@@ -53,50 +57,49 @@ func (g *Group) Err() error {
 // From runs s as the start of a chain and returns what it emits, through a
 // channel of the given buffer.
 func From[Out any](g *Group, name string, buffer int, s Source[Out]) <-chan Out {
-	out := make(chan Out, buffer)
-	g.run(name, func(ctx context.Context) error { return s(ctx, out) }, func() { close(out) })
-	return out
+	out := newJoint[Out](g, buffer)
+	at := &place{Context: g.ctx, out: out}
+	g.run(name, func() error { return s(at, out.ch) }, func() { close(out.ch) })
+	return out.ch
 }
 
 // Via runs s on what comes from in and returns what it emits.
 func Via[In, Out any](g *Group, name string, in <-chan In, buffer int, s Stage[In, Out]) <-chan Out {
-	out := make(chan Out, buffer)
-	g.run(name, func(ctx context.Context) error { return s(ctx, in, out) }, func() {
-		close(out)
+	out := newJoint[Out](g, buffer)
+	at := &place{Context: g.ctx, in: join(g, name, in, out), out: out}
+	g.run(name, func() error { return s(at, in, out.ch) }, func() {
+		close(out.ch)
 		drain(g.ctx, name, in)
 	})
-	return out
+	return out.ch
 }
 
 // To runs s as the end of a chain.
 func To[In any](g *Group, name string, in <-chan In, s Sink[In]) {
-	g.run(name, func(ctx context.Context) error { return s(ctx, in) }, func() { drain(g.ctx, name, in) })
+	at := &place{Context: g.ctx, in: join(g, name, in, nil)}
+	g.run(name, func() error { return s(at, in) }, func() { drain(g.ctx, name, in) })
 }
 
 // run owns one stage's goroutine. A failure cancels the group before finish
 // runs, so that finish may wait for the stages before this one to end.
-func (g *Group) run(name string, stage func(context.Context) error, finish func()) {
+func (g *Group) run(name string, stage func() error, finish func()) {
 	g.eg.Go(func() error {
 		defer finish()
-		err := protect(g.ctx, stage)
-		if err == nil {
-			return nil
+		if err := protect(stage); err != nil {
+			return g.fail(name, err)
 		}
-		if !errors.Is(err, context.Cause(g.ctx)) { // else: somebody else's failure, passing through
-			g.cancel(&StageError{Stage: name, Err: err})
-		}
-		return context.Cause(g.ctx)
+		return nil
 	})
 }
 
 // protect turns a panic of f into a *PanicError.
-func protect(ctx context.Context, f func(context.Context) error) (err error) {
+func protect(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	return f(ctx)
+	return f()
 }
 
 // failer is a value on its way that can tell its owner that it goes no further.

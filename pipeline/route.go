@@ -19,13 +19,13 @@ func Route(p policy.Policy, t *Table) Stage[Encoded, Routed] {
 	return func(ctx context.Context, in <-chan Encoded, out chan<- Routed) error {
 		r := router{chooser: newChooser(p, t), table: t, emit: func(v Routed) error { return Emit(ctx, out, v) }}
 		t.chooser.Store(r.chooser)
-		for v := range in {
-			if err := r.route(v); err != nil {
+		return serve(ctx, in, func(v Encoded) error {
+			err := r.route(v)
+			if err != nil {
 				v.Fail(err)
-				return err
 			}
-		}
-		return nil
+			return err
+		})
 	}
 }
 

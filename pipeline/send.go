@@ -18,11 +18,13 @@ func Send(conn transport.Conn, t *Table) Sink[Routed] {
 	return func(ctx context.Context, in <-chan Routed) error {
 		defer t.sending(-1)
 		s := sender{conn: conn, table: t, held: map[*engine]*backlog{}}
+		j, end := offer(ctx, in, s.try)
+		defer end()
 		for r := range in {
+			j.take()
 			s.packet(r)
-			if len(s.held) > 0 && !s.catchUp(ctx, in) {
-				break
-			}
+			s.catchUp(ctx, in, j.more)
+			j.done()
 		}
 		return s.finish(ctx)
 	}
@@ -41,6 +43,11 @@ type sender struct {
 	conn  transport.Conn
 	table *Table
 	held  map[*engine]*backlog // of engines whose queue is full; usually empty
+}
+
+// try sends r unless its engine's queue is full, which is for the stage to wait for.
+func (s *sender) try(r Routed) (done bool, err error) {
+	return r.engine == nil || r.stale() || s.send(r), nil
 }
 
 // packet sends r, or holds it behind others of its engine.

@@ -25,9 +25,18 @@ type Source[Out any] func(ctx context.Context, out chan<- Out) error
 // Sink reads values until in is closed.
 type Sink[In any] func(ctx context.Context, in <-chan In) error
 
-// Emit sends v, or returns the context's cause when that ends first. With room
-// in the channel it costs what a plain send does.
+// Emit sends v, or returns the context's cause when that ends first. ctx is the
+// stage's, or derived from it. It is how a stage sends: values that it sends to out
+// itself may be passed by others.
 func Emit[T any](ctx context.Context, out chan<- T, v T) error {
+	if j := outlet(ctx, out); j != nil {
+		return j.emit(ctx, v)
+	}
+	return send(ctx, out, v)
+}
+
+// send is Emit through the channel. With room in it this costs what a plain send does.
+func send[T any](ctx context.Context, out chan<- T, v T) error {
 	select {
 	case out <- v:
 		return nil
