@@ -15,10 +15,11 @@ func (t *Table) abort(cause error, streams ...*Stream) {
 	if len(streams) == 0 {
 		return
 	}
-	t.queue.put(&Abort{streams: streams}) // before a reader can use an id again
+	t.queue.add(&Abort{streams: streams}) // before a reader can use an id again
 	for _, s := range streams {
 		s.end(s.wrap(cause))
 	}
+	t.queue.push()
 }
 
 // streams are the live ones among ids.

@@ -141,10 +141,13 @@ func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error)
 // before it is queued.
 func (t *Table) submit(r *codec.Request, raw bool, released func()) (*Add, error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	a, err := t.admit(r, raw, released)
 	if err == nil {
-		t.queue.put(a)
+		t.queue.add(a)
+	}
+	t.mu.Unlock()
+	if err == nil {
+		t.queue.push()
 	}
 	return a, err
 }
