@@ -12,11 +12,21 @@ package codec
 // row with rare fields takes one more. All memory is at most 25 times the frame,
 // and far less for what engines send. vLLM: EngineCoreOutputs.
 func (l *Layout) DecodeOutputs(frames [][]byte) (*Outputs, error) {
+	o := &Outputs{}
+	if err := l.DecodeOutputsInto(o, frames); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// DecodeOutputsInto is DecodeOutputs into an Outputs that is new or Reset, whose rows'
+// memory is used again: what is allocated is the tokens alone. After an error o is to
+// be Reset.
+func (l *Layout) DecodeOutputsInto(o *Outputs, frames [][]byte) error {
 	if len(frames) == 0 {
-		return nil, &DecodeError{Message: "outputs", Row: -1, Reason: "no payload frame"}
+		return &DecodeError{Message: "outputs", Row: -1, Reason: "no payload frame"}
 	}
 	c := cursor{b: frames[0], aux: frames[1:]}
-	o := &Outputs{}
 	for i := range c.array() {
 		if i >= len(l.outputs) {
 			c.skip()
@@ -26,10 +36,15 @@ func (l *Layout) DecodeOutputs(frames [][]byte) (*Outputs, error) {
 		c.outputsField(l, o, l.outputs[i].field)
 	}
 	c.end()
-	if err := c.err("outputs", -1); err != nil {
-		return nil, err
-	}
-	return o, nil
+	return c.err("outputs", -1)
+}
+
+// Reset empties o for DecodeOutputsInto and lets go of its message. What was copied
+// out of Rows stays as it is.
+func (o *Outputs) Reset() {
+	rows := o.Rows
+	clear(rows)
+	*o = Outputs{Rows: rows[:0]}
 }
 
 func (c *cursor) outputsField(l *Layout, o *Outputs, f field) {

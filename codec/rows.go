@@ -38,7 +38,13 @@ func (c *cursor) rows(l *Layout, o *Outputs) {
 	if len(l.output) > 15 {
 		t.head, t.mask, t.size = mArr16<<56|uint64(len(l.output))<<40, 0xffffff<<40, 3
 	}
-	rows := make([]Output, min(n, c.left()/smallestRow+1)) // an array of more than these is cut off
+	room := min(n, c.left()/smallestRow+1) // an array of more than these is cut off
+	rows := o.Rows[:0]
+	if cap(rows) < room {
+		rows = make([]Output, room)
+	}
+	rows = rows[:room]
+	o.Rows = rows
 	for i := range n {
 		if i == len(rows) {
 			c.fail("cut off")
@@ -52,7 +58,6 @@ func (c *cursor) rows(l *Layout, o *Outputs) {
 		}
 		t.left--
 	}
-	o.Rows = rows
 }
 
 // take gives room for the tokens of a row. The first call reserves for all rows

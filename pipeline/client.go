@@ -19,6 +19,7 @@ type Client struct {
 	table  *Table
 	group  *Group
 	room   *semaphore.Weighted // Config.MaxInFlight live requests
+	vacate func()              // gives the room of one request back
 
 	input   transport.Conn
 	outputs []Output
@@ -94,9 +95,6 @@ func (c *Client) acquire(ctx context.Context) error {
 	}
 	return nil
 }
-
-// vacate gives the room of one request back.
-func (c *Client) vacate() { c.room.Release(1) }
 
 // check validates r as it will be sent.
 func (c *Client) check(r *codec.Request) error {

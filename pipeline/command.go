@@ -136,10 +136,13 @@ func (r Routed) Fail(err error) {
 
 // Decoded is one message of an engine.
 type Decoded struct {
-	Rank    int // of the output socket's engine; -1 when engines share it
+	Rank int // of the output socket's engine; -1 when engines share it
+	// Outputs is used again once it is dispatched: a stage that keeps something of
+	// it copies the rows (slices.Clone).
 	Outputs *codec.Outputs
 	// Dead says that the engine announced its end, or that nothing it sends
 	// can be decoded; Err has the cause.
 	Dead bool
 	Err  error
+	lent lent // what Outputs is in
 }

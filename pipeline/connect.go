@@ -27,6 +27,7 @@ func Connect(ctx context.Context, config Config) (*Client, error) {
 		config: config, room: semaphore.NewWeighted(int64(config.MaxInFlight)),
 		ended: make(chan struct{}), closed: make(chan struct{}),
 	}
+	c.vacate = func() { c.room.Release(1) }
 	c.table, err = NewTable(TableConfig{
 		Ranks: config.ranks(), Release: config.Release, Lockstep: config.Lockstep,
 		StaleAfter: config.StaleAfter, ClientIndex: config.ClientIndex, ClientCount: config.ClientCount, StreamInterval: config.StreamInterval, Observer: config.Observer,

@@ -54,8 +54,11 @@ func (s *Stream) follow(ctx context.Context) {
 	if done != nil {
 		s.unfollow = context.AfterFunc(ctx, func() {
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.wake()
+			waits := s.wake()
+			s.mu.Unlock()
+			if waits {
+				s.kick.Signal()
+			}
 		})
 	}
 }

@@ -18,7 +18,7 @@ const MaxMalformed = 8
 
 // Decode is the stage that decodes the outputs of one engine, or, with rank -1,
 // of all engines that share an output address. A malformed message is counted
-// and skipped. 256 requests of a token each cost about 20 µs and 3 allocations.
+// and skipped. 256 requests of a token each cost about 20 µs and one allocation.
 func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
 	return func(ctx context.Context, in <-chan transport.Packet, out chan<- Decoded) error {
 		d := decoder{table: t, rank: rank, emit: func(v Decoded) error { return Emit(ctx, out, v) }}
@@ -39,7 +39,9 @@ func (d *decoder) packet(p transport.Packet) error {
 	v := Decoded{Rank: d.rank}
 	var err error
 	if v.Dead = codec.IsDead(p.Frames); !v.Dead {
-		v.Outputs, err = d.table.layoutAt(d.rank).DecodeOutputs(p.Frames)
+		v.lent = d.table.parcels.take()
+		v.Outputs = &v.lent.parcel.outputs
+		err = d.table.layoutAt(d.rank).DecodeOutputsInto(v.Outputs, p.Frames)
 	}
 	if err == nil {
 		if o := v.Outputs; o != nil && o.Utility != nil {
@@ -50,6 +52,7 @@ func (d *decoder) packet(p transport.Packet) error {
 			return err
 		}
 	} else {
+		d.table.parcels.give(v.lent)
 		d.table.malformed(d.rank, err)
 	}
 	if err == nil {

@@ -54,7 +54,17 @@ func (d *dispatcher) dispatch(v Decoded) {
 		t.died(v.Rank, v.Err)
 		return
 	}
-	o := v.Outputs
+	if v.lent.over() {
+		return // passed on twice; the memory may be another message's
+	}
+	if !d.outputs(v) {
+		t.parcels.give(v.lent)
+	}
+}
+
+// outputs dispatches a message, and says whether the raw feed has it now.
+func (d *dispatcher) outputs(v Decoded) (kept bool) {
+	t, o := d.table, v.Outputs
 	rank := v.Rank
 	if rank < 0 {
 		rank = o.Engine
@@ -62,7 +72,7 @@ func (d *dispatcher) dispatch(v Decoded) {
 	e := t.ranks[rank]
 	if e == nil {
 		t.counts.strangers.Add(1)
-		return
+		return false
 	}
 	stats := e.heard(o)
 	if w := o.WaveComplete; w != nil {
@@ -80,9 +90,7 @@ func (d *dispatcher) dispatch(v Decoded) {
 		d.rows(e, o.Rows)
 	}
 	t.finish(finished)
-	if stats || len(o.Rows) > 0 {
-		t.feedStep(e.rank, o)
-	}
+	return (stats || len(o.Rows) > 0) && t.feedStep(e.rank, v)
 }
 
 // rows looks all rows up under one lock, then delivers. A stream that finishes

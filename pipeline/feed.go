@@ -13,8 +13,10 @@ import (
 
 // Step is what one engine told this client in one step.
 type Step struct {
-	Rank    int
-	Outputs *codec.Outputs // shared with the streams of its requests: read-only
+	Rank int
+	// Outputs is read-only, and valid up to the loop's next turn: to keep the rows is to
+	// copy them (slices.Clone). What a row holds stays as it is.
+	Outputs *codec.Outputs
 }
 
 // MaxUnread is how many steps may wait for the reader of Client.Outputs.
@@ -51,7 +53,9 @@ func (c *Client) Outputs(ctx context.Context) iter.Seq2[Step, error] {
 		for {
 			steps, err := f.take()
 			for _, s := range steps {
-				if !yield(s.Step, s.err) {
+				more := yield(s.Step, s.err)
+				c.table.parcels.give(s.lent)
+				if !more {
 					return
 				}
 			}
@@ -87,21 +91,23 @@ type feed struct {
 // fed is a step, or the end of an engine or a request.
 type fed struct {
 	Step
-	err error
+	err  error
+	lent lent // what Outputs is in
 }
 
-// put adds a step unless the feed has ended.
-func (f *feed) put(s fed) {
+// put adds a step, and is false when the feed has ended.
+func (f *feed) put(s fed) (taken bool) {
 	f.mu.Lock()
 	switch {
 	case f.err != nil:
 	case len(f.steps) >= MaxUnread:
 		f.err = ErrBehind
 	default:
-		f.steps = append(f.steps, s)
+		f.steps, taken = append(f.steps, s), true
 	}
 	f.mu.Unlock()
 	f.wake()
+	return taken
 }
 
 // end makes err the last thing, after what has been put.
@@ -136,10 +142,9 @@ func (f *feed) take() ([]fed, error) {
 }
 
 // feedStep puts a message that belongs there into the raw feed if there is one.
-func (t *Table) feedStep(rank int, o *codec.Outputs) {
-	if f := t.feed.Load(); f != nil {
-		f.put(fed{Step: Step{Rank: rank, Outputs: o}})
-	}
+func (t *Table) feedStep(rank int, v Decoded) (taken bool) {
+	f := t.feed.Load()
+	return f != nil && f.put(fed{Step: Step{Rank: rank, Outputs: v.Outputs}, lent: v.lent})
 }
 
 // feedEnd tells the raw feed that an engine is gone, or a request has failed.

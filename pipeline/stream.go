@@ -25,12 +25,13 @@ type Stream struct {
 	interval  int                    // tokens to wake a waiting reader for; 0 and 1: any
 	raw       bool                   // nobody reads it: the raw feed has its outputs
 	onRelease func()                 // called once when released; nil for none
-	kick      chan struct{}          // one slot: the reader, which waits, is to look again
 	row       int                    // in its engine's last step; the dispatch stage's, under engine.mu
 
 	account
+	add Add // of the request that made it
 
 	mu      sync.Mutex
+	kick    sync.Cond      // on mu: the reader, which waits, is to look again
 	pending []codec.Output  // not read yet, in order; starts in first
 	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
 	owned   bool            // the last pending's Tokens are our own memory
@@ -61,39 +62,32 @@ func (s *Stream) Rank() int {
 // ever after: an *EngineError, or a *RequestError around ErrAborted, ErrClosed,
 // the cause of Submit's context, or what went wrong on the way.
 func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
-	for {
-		if out, err, ok := s.take(ctx); ok {
-			return out, err
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.pending) == 0 && !s.ended {
+		s.follow(ctx)
 		if ctx.Err() != nil {
 			return codec.Output{}, context.Cause(ctx)
 		}
-		<-s.kick
-	}
-}
-
-// take returns the next output or the end; ok is false when the reader must wait,
-// for which all is prepared then.
-func (s *Stream) take(ctx context.Context) (out codec.Output, err error, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held = 0
-	if len(s.pending) > 0 {
-		out, s.pending[0] = s.pending[0], codec.Output{}
-		if s.pending = s.pending[1:]; len(s.pending) == 0 {
-			s.pending, s.owned = s.first[:0], false
-		}
-		return out, nil, true
+		s.held, s.waiting = 0, true
+		s.kick.Wait()
 	}
 	switch {
-	case !s.ended:
-		s.waiting = true
-		s.follow(ctx)
-		return out, nil, false
+	case len(s.pending) > 0:
+		return s.take(), nil
 	case s.err == nil:
-		return out, io.EOF, true
+		return codec.Output{}, io.EOF
 	}
-	return out, s.err, true
+	return codec.Output{}, s.err
+}
+
+// take removes the first pending output. mu is held.
+func (s *Stream) take() (out codec.Output) {
+	out, s.pending[0] = s.pending[0], codec.Output{}
+	if s.pending = s.pending[1:]; len(s.pending) == 0 {
+		s.pending, s.owned = s.first[:0], false
+	}
+	return out
 }
 
 // All yields the outputs as Next returns them; an error comes last, with an
@@ -133,11 +127,14 @@ func (s *Stream) deliver(o codec.Output, end error) {
 		}
 	}
 	s.held += len(o.Tokens)
+	waits := false
 	if s.ended || !s.begun || s.held >= s.interval {
-		s.begun = true
-		s.wake()
+		s.begun, waits = true, s.wake()
 	}
 	s.mu.Unlock()
+	if waits {
+		s.kick.Signal() // without mu, which it would find taken
+	}
 	over.forget()
 }
 
@@ -192,19 +189,16 @@ func (s *Stream) end(err error) {
 	}
 	s.ended, s.err = true, err
 	over := s.contexts
-	s.wake()
+	s.waiting = false
 	s.mu.Unlock()
+	s.kick.Signal()
 	over.forget()
 }
 
-// wake wakes the reader if it waits. mu is held, under which it has looked before.
-func (s *Stream) wake() {
-	if !s.waiting {
-		return
-	}
+// wake says whether kick is to be signalled: the reader waits, and nobody has woken it
+// yet. mu is held.
+func (s *Stream) wake() bool {
+	waits := s.waiting
 	s.waiting = false
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
+	return waits
 }

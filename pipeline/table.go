@@ -21,6 +21,7 @@ type Table struct {
 	ranks   map[int]*engine
 	config  TableConfig
 	buffers sync.Pool // of *buffer, from encode to send
+	parcels parcels   // from decode to dispatch or the raw feed
 
 	spoken atomic.Pointer[spoken] // what the engines speak; never nil
 	limit  atomic.Int64           // the smallest max_model_len seen; 0 when none was
@@ -128,13 +129,13 @@ func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error)
 	if p := r.Sampling; p != nil && p.StreamInterval != nil {
 		s.interval = *p.StreamInterval
 	}
-	if !raw {
-		s.kick = make(chan struct{}, 1)
+	if s.kick.L = &s.mu; !raw {
 		t.readers.Add(1)
 	}
 	s.pending = s.first[:0]
 	t.requests[r.ID] = s
-	return &Add{Request: r, stream: s}, nil
+	s.add = Add{Request: r, stream: s}
+	return &s.add, nil
 }
 
 // submit admits and queues in one step, so that no abort finds the request

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/corepipe/corepipe/transport"
 	"github.com/pebbe/zmq4"
@@ -20,8 +21,9 @@ import (
 // Sending has a second effect: it handles the socket's internal commands, and
 // with them the edge on the descriptor that a parked receiver is waiting for.
 // Hence the rule: a receiver sets parked in the same critical section in which
-// it found nothing, and a sender that sees parked asks for events after its
-// last frame and pokes the receiver when something is there to read.
+// it found nothing, and after a sender that sees parked somebody asks for events,
+// later than its last frame, and pokes the receiver when something is there to
+// read: see rouse.
 //
 // Lock order: recvMu, mu.
 type conn struct {
@@ -49,6 +51,10 @@ type conn struct {
 	id     []byte // scratch for Packet.Peer
 	parked bool
 	closed bool
+	asked  time.Time   // when a sender last asked for events
+	heard  time.Time   // when a packet last came; of sockets that send as well
+	later  *time.Timer // asks for senders that did not; nil until one is needed
+	armed  bool        // later is running
 	file   fs.FileInfo // of a bound ipc path
 }
 
@@ -77,6 +83,9 @@ func (c *conn) Close() error {
 
 	c.mu.Lock() // a Send has left; closed keeps others out
 	defer c.mu.Unlock()
+	if c.later != nil {
+		c.later.Stop()
+	}
 	waitErr := c.wait.close()
 	if c.bound != "" {
 		c.release()

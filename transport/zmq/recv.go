@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/corepipe/corepipe/transport"
 	"github.com/pebbe/zmq4"
 )
 
-// Recv takes a waiting packet without a look at the descriptor; it parks only
-// when there is none. A context that is done wins over waiting packets. The
+// Recv takes a waiting packet, or parks when there is none. A context that is done
+// wins over waiting packets. The
 // first Recv that parks on a context registers with it until the Conn is closed
 // or a Recv brings another one, so keep to one context for many calls.
 func (c *conn) Recv(ctx context.Context) (transport.Packet, error) {
@@ -28,23 +29,25 @@ func (c *conn) Recv(ctx context.Context) (transport.Packet, error) {
 	if ctx.Err() != nil {
 		return transport.Packet{}, context.Cause(ctx)
 	}
-	if !c.look() {
-		if err := c.park(ctx); err != nil {
-			return transport.Packet{}, err
-		}
+	if err := c.park(ctx); err != nil {
+		return transport.Packet{}, err
 	}
 	p, err := c.in, c.inErr
 	c.in, c.inErr = transport.Packet{}, nil
 	return p, err
 }
 
-// park waits until look has found something. Under recvMu.
+// park waits until look has found something, which the poller has do so before it waits
+// at all: a look of our own first would be paid twice at each wait. Under recvMu.
 func (c *conn) park(ctx context.Context) error {
 	c.watch(ctx)
 	for ctx.Err() == nil {
 		err := c.wait.raw.Read(c.step)
 		if err == nil {
 			return nil
+		}
+		if errors.Is(err, os.ErrClosed) {
+			return transport.ErrClosed
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return fmt.Errorf("zmq: wait: %w", err)
@@ -91,6 +94,9 @@ func (c *conn) look() bool {
 	}
 	var err error
 	if c.in, err = c.read(); err == nil {
+		if c.pattern.CanSend() {
+			c.heard = time.Now()
+		}
 		return true
 	}
 	switch {

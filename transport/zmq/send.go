@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/corepipe/corepipe/transport"
 	"github.com/pebbe/zmq4"
@@ -36,11 +37,45 @@ func (c *conn) Send(p transport.Packet) error {
 	return err
 }
 
+// To ask for events costs as much as to send a frame, so a sender leaves it to
+// others, on a socket on which little is received, if one asked askEvery ago. A packet
+// that its own send has hidden is then late by askLater at most; those after it are not.
+const (
+	askEvery  = time.Millisecond
+	askLater  = 10 * time.Millisecond
+	talkative = 100 * time.Millisecond // since a packet came: more may
+)
+
 // rouse does a sender's part of the rule at conn. Under mu.
 func (c *conn) rouse() {
+	now := time.Now()
+	switch {
+	case now.Sub(c.asked) >= askEvery, now.Sub(c.heard) < talkative:
+		c.asked = now
+		c.ask()
+	case c.armed:
+	case c.later == nil:
+		c.later, c.armed = time.AfterFunc(askLater, c.askLate), true // stopped by Close
+	default:
+		c.armed = true
+		c.later.Reset(askLater)
+	}
+}
+
+// ask pokes a parked receiver when there is something to read. Under mu.
+func (c *conn) ask() {
 	if events, err := c.soc.GetEvents(); err != nil || events&zmq4.POLLIN != 0 {
 		c.parked = false // it is on its way; the next sender need not ask
 		c.wait.poke()
+	}
+}
+
+// askLate asks for the senders since it was armed.
+func (c *conn) askLate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.armed = false; c.parked && !c.closed {
+		c.ask()
 	}
 }
 

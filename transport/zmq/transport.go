@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	ioThreads  = 2     // as vLLM's client context has
+	ioThreads  = 1
 	maxSockets = 16384 // libzmq's own default of 1023 is one output address per engine away
 	termGrace  = time.Second
 )
