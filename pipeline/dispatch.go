@@ -131,10 +131,10 @@ func (d *dispatcher) row(e *engine, s *Stream, o *codec.Output) {
 		d.table.counts.late.Add(1)
 	case o.Finish == codec.FinishNone:
 		d.table.gave(s, len(o.Tokens))
-		s.deliver(*o, nil)
+		s.deliver(o, nil)
 	default:
 		if err := finishError(s, e, o); d.table.finished(s, o, err) {
-			s.deliver(*o, err)
+			s.deliver(o, err)
 		}
 	}
 }
@@ -148,12 +148,12 @@ func (o *order) find(e *engine, rows []codec.Output) {
 	for i := range rows {
 		s := o.next(&at, rows[i].ID)
 		if s == nil {
-			if s = e.live[string(rows[i].ID)]; s != nil && s.row < len(o.last) && o.last[s.row] == s {
-				at = s.row + 1
+			if s = e.live[string(rows[i].ID)]; s != nil && int(s.row) < len(o.last) && o.last[s.row] == s {
+				at = int(s.row) + 1
 			}
 		}
 		if s != nil {
-			s.row = i
+			s.row = int32(i)
 		}
 		o.found = append(o.found, s)
 	}

@@ -18,29 +18,33 @@ import (
 // token, and others (logprobs, …) are copied out of their message. So a slow
 // reader costs itself alone and dispatch never waits.
 type Stream struct {
-	id        string
-	table     *Table
-	engine    atomic.Pointer[engine] // set once by the route stage; nil before
-	released  atomic.Bool            // no longer in the Table; set under Table.mu
-	interval  int                    // tokens to wake a waiting reader for; 0 and 1: any
-	raw       bool                   // nobody reads it: the raw feed has its outputs
-	onRelease func()                 // called once when released; nil for none
-	row       int                    // in its engine's last step; the dispatch stage's, under engine.mu
-
-	account
-	add Add // of the request that made it
+	// What dispatch looks at for each token comes first: of a thousand streams none is
+	// in the cache when its token comes, so that every line of memory counts.
+	id       string
+	released atomic.Bool // no longer in the Table; set under Table.mu
+	raw      bool        // nobody reads it: the raw feed has its outputs
+	row      int32       // in its engine's last step; the dispatch stage's, under engine.mu
+	interval int         // tokens to wake a waiting reader for; 0 and 1: any
 
 	mu      sync.Mutex
-	kick    sync.Cond      // on mu: the reader, which waits, is to look again
-	pending []codec.Output  // not read yet, in order; starts in first
-	first   [1]codec.Output // room for the usual one, so that a token allocates nothing
-	owned   bool            // the last pending's Tokens are our own memory
-	waiting bool            // the reader is to be woken
-	begun   bool            // it has had its first output
-	held    int             // tokens that have come since the reader looked
+	waiting bool // the reader is to be woken
+	begun   bool // it has had its first output
+	ended   bool // nothing more will come
+	plain   bool // there are tokens or a finish
+	owned   bool // tokens is our own memory
+	finish  codec.FinishReason
+	held    int       // tokens that have come since the reader looked
+	tokens  []uint32  // and finish are the last output not read, of nothing else
+	kick    sync.Cond // on mu: the reader, which waits, is to look again
+	rich    unread    // outputs before it that have more to them
+	err     error     // why it ended; nil for a finish of the engine's
 	contexts
-	ended bool  // nothing more will come
-	err   error // why it ended; nil for a finish of the engine's
+
+	engine    atomic.Pointer[engine] // set once by the route stage; nil before
+	table     *Table
+	onRelease func() // called once when released; nil for none
+	account
+	add Add // of the request that made it
 }
 
 // ID is the request's id.
@@ -64,7 +68,7 @@ func (s *Stream) Rank() int {
 func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.pending) == 0 && !s.ended {
+	for !s.plain && s.rich.empty() && !s.ended {
 		s.follow(ctx)
 		if ctx.Err() != nil {
 			return codec.Output{}, context.Cause(ctx)
@@ -73,21 +77,16 @@ func (s *Stream) Next(ctx context.Context) (codec.Output, error) {
 		s.kick.Wait()
 	}
 	switch {
-	case len(s.pending) > 0:
-		return s.take(), nil
+	case !s.rich.empty():
+		return s.rich.take(), nil
+	case s.plain:
+		out := codec.Output{Tokens: s.tokens, Finish: s.finish}
+		s.tokens, s.plain, s.owned = nil, false, false
+		return out, nil
 	case s.err == nil:
 		return codec.Output{}, io.EOF
 	}
 	return codec.Output{}, s.err
-}
-
-// take removes the first pending output. mu is held.
-func (s *Stream) take() (out codec.Output) {
-	out, s.pending[0] = s.pending[0], codec.Output{}
-	if s.pending = s.pending[1:]; len(s.pending) == 0 {
-		s.pending, s.owned = s.first[:0], false
-	}
-	return out
 }
 
 // All yields the outputs as Next returns them; an error comes last, with an
@@ -113,11 +112,10 @@ func (s *Stream) Close() { s.table.abort(ErrAborted, s) }
 
 // deliver hands the reader an output; the caller has released the stream when
 // it is the last one.
-func (s *Stream) deliver(o codec.Output, end error) {
+func (s *Stream) deliver(o *codec.Output, end error) {
 	if s.raw {
 		return
 	}
-	o.ID = nil // it would keep the whole frame alive
 	s.mu.Lock()
 	var over contexts
 	if !s.ended {
@@ -138,23 +136,30 @@ func (s *Stream) deliver(o codec.Output, end error) {
 	over.forget()
 }
 
-// merge adds o to the last pending output when both are nothing but tokens.
-func (s *Stream) merge(o codec.Output) {
-	n := len(s.pending)
-	if n == 0 || !o.Plain() || !s.pending[n-1].Plain() {
-		if n > 0 && !o.Plain() {
-			o.Detach() // it may wait for long
+// merge adds o to what is not read. What is nothing but tokens is joined.
+func (s *Stream) merge(o *codec.Output) {
+	switch {
+	case !o.Plain():
+		s.part()
+		s.rich.put(o)
+	case !s.plain:
+		s.tokens, s.finish, s.plain = o.Tokens, o.Finish, true
+	default:
+		if !s.owned { // the tokens are a part of a whole step's: let go of that
+			s.tokens = append(make([]uint32, 0, 2*(len(s.tokens)+len(o.Tokens))), s.tokens...)
+			s.owned = true
 		}
-		s.pending, s.owned = append(s.pending, o), false
-		return
+		s.tokens = append(s.tokens, o.Tokens...)
+		s.finish = o.Finish
 	}
-	p := &s.pending[n-1]
-	if !s.owned { // the tokens are a part of a whole step's: let go of that
-		p.Tokens = append(make([]uint32, 0, 2*(len(p.Tokens)+len(o.Tokens))), p.Tokens...)
-		s.owned = true
+}
+
+// part moves the plain output to those before it, for another comes behind.
+func (s *Stream) part() {
+	if s.plain {
+		s.rich.add(codec.Output{Tokens: s.tokens, Finish: s.finish})
+		s.tokens, s.plain, s.owned = nil, false, false
 	}
-	p.Tokens = append(p.Tokens, o.Tokens...)
-	p.Finish = o.Finish
 }
 
 // fail releases the stream and ends it with a *RequestError.

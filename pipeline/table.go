@@ -132,7 +132,6 @@ func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error)
 	if s.kick.L = &s.mu; !raw {
 		t.readers.Add(1)
 	}
-	s.pending = s.first[:0]
 	t.requests[r.ID] = s
 	s.add = Add{Request: r, stream: s}
 	return &s.add, nil

@@ -39,7 +39,7 @@ func (t *tracking) take(empty []policy.Event) (events []policy.Event) {
 type account struct {
 	slot, prompt, rank int // set by the route stage before told has isRouted
 	told               atomic.Uint32
-	tokens             atomic.Int64
+	given              atomic.Int64 // tokens
 }
 
 const (
@@ -52,7 +52,7 @@ const (
 func (s *Stream) event(k policy.Kind) policy.Event {
 	return policy.Event{
 		Kind: k, Rank: s.rank, Slot: s.slot, Prompt: s.prompt,
-		Tokens: int(s.tokens.Load()), At: time.Since(s.table.start),
+		Tokens: int(s.given.Load()), At: time.Since(s.table.start),
 	}
 }
 
@@ -62,7 +62,7 @@ func (t *Table) gave(s *Stream, tokens int) {
 	if !t.tracking.on.Load() || s.told.Load()&isRouted == 0 {
 		return
 	}
-	s.tokens.Add(int64(tokens))
+	s.given.Add(int64(tokens))
 	if tokens > 0 && s.told.Or(isFirst)&isFirst == 0 {
 		t.tracking.first(s)
 	}
