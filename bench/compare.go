@@ -16,7 +16,7 @@ type compareCmd struct {
 	VLLM     string `name:"vllm" placeholder:"DIR" env:"COREPIPE_VLLM" help:"A virtual environment with vLLM, whose own client is then measured too."`
 	VLLMFile string `name:"vllm-bench" placeholder:"FILE" env:"COREPIPE_VLLM_BENCH" help:"What drives that client: a bench.py. Default: python_bench/bench.py beside the directory of --mock."`
 
-	Client    []string        `placeholder:"NAME" help:"Which to measure: floor, streams, raw, memory or vllm. Default: all, as far as the files are given."`
+	Client    []string        `placeholder:"NAME" help:"Which to measure: floor, streams, merged (a reader is woken for 8 tokens), raw, memory or vllm. Default: all, as far as the files are given."`
 	Workload  []string        `placeholder:"NAME" help:"short (20,000 requests of 128 prompt and 32 output tokens, 256 at a time) or long (2,000 of 4096 and 128, 64 at a time). Default: both."`
 	StepTime  []time.Duration `placeholder:"DURATION" help:"What an engine's step takes; 0s is as fast as it can. Default: 1ms."`
 	Engines   []int           `placeholder:"N" help:"Default: 1 and 4."`

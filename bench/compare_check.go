@@ -68,7 +68,7 @@ func (c *compareCmd) checkValues() error {
 func (c *compareCmd) peers() ([]peer, error) {
 	for _, name := range c.Client {
 		if !slices.ContainsFunc(allPeers(), func(p peer) bool { return p.name == name }) {
-			return nil, &usageError{"--client", fmt.Errorf("%q is not floor, streams, raw, memory or vllm", name)}
+			return nil, &usageError{"--client", fmt.Errorf("%q is not floor, streams, merged, raw, memory or vllm", name)}
 		}
 	}
 	var list []peer
@@ -93,7 +93,7 @@ func (c *compareCmd) checkFiles(p peer) error {
 	case "vllm":
 		need = append(need, &file{"--vllm", &c.VLLM, "bin/python"},
 			&file{"--vllm-bench", &c.VLLMFile, ""})
-	case "streams", "raw":
+	case "streams", "merged", "raw":
 		if !withZMQ {
 			_, _, err := newZMQ()
 			return err

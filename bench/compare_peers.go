@@ -18,6 +18,7 @@ func allPeers() []peer {
 	return []peer{
 		{"floor", "floor"},
 		{"streams", "streams"},
+		{"merged", "merged"},
 		{"raw", "raw feed"},
 		{"memory", "in memory"},
 		{"vllm", "vLLM's client"},
@@ -88,12 +89,14 @@ func (c *compareCmd) ours(ctx context.Context, p peer, s setting, directory stri
 	client := child{path: self, directory: directory, args: []string{
 		"run", "--engines", strconv.Itoa(s.Engines), "--requests", strconv.Itoa(s.Requests), "--concurrency", strconv.Itoa(s.Concurrency),
 		"--prompt-tokens", strconv.Itoa(s.PromptTokens), "--output-tokens", strconv.Itoa(s.OutputTokens),
-		"--warmup", strconv.Itoa(s.warmup()), "--vocab", strconv.Itoa(vocab), "--id-prefix", idPrefix, "--json", "-",
+		"--warmup", strconv.Itoa(s.warmup()), "--vocab", strconv.Itoa(vocab), "--id-prefix", idPrefix, "--no-itl", "--json", "-",
 	}}
-	if p.name == "raw" {
+	switch p.name {
+	case "raw":
 		client.args = append(client.args, "--raw")
-	}
-	if p.name == "memory" {
+	case "merged":
+		client.args = append(client.args, "--stream-interval", strconv.Itoa(mergedInto))
+	case "memory":
 		s.Transport = "inproc"
 		client.args = append(client.args, "--transport", s.Transport, "--step-time", s.step().String())
 		out, err := client.run(ctx)
@@ -114,7 +117,8 @@ func (c *compareCmd) ours(ctx context.Context, p peer, s setting, directory stri
 // Requests are the same for all: tokens below vocab, at most maxBatch of them in a
 // step, and ids as long as those of the others, with the request's number.
 const (
-	maxBatch = 256
-	vocab    = 128000
-	idPrefix = "cmpl-0123456789abcdef-000000000000"
+	maxBatch   = 256
+	vocab      = 128000
+	mergedInto = 8 // tokens, of the streams with merged delivery
+	idPrefix   = "cmpl-0123456789abcdef-000000000000"
 )

@@ -26,7 +26,7 @@ func (r *report) legend() string {
 	text := "Medians of the rounds; ratios are those of each round: the median, least–most.\n" +
 		"CPU is user and system time of the client's process" +
 		"; in memory the engines are in it, and ratios mean nothing.\n" +
-		"streams: a stream and a reader for each request; raw feed: one loop over whole steps, as the floor and vLLM's client."
+		"streams: a stream and a reader for each request; merged: the same, woken for 8 tokens; raw feed: one loop over whole steps, as the floor and vLLM's client."
 	if r.Quick {
 		text += "\n--quick: the numbers are noise."
 	}

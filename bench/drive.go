@@ -44,7 +44,7 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 	defer erase()
 	config := load.Config{
 		Requests: p.Requests, Concurrency: p.Concurrency, PromptTokens: p.PromptTokens, OutputTokens: p.OutputTokens,
-		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, Prefix: p.IDPrefix, Progress: progress,
+		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, NoITL: p.NoITL, Prefix: p.IDPrefix, Progress: progress,
 	}
 	if p.Raw {
 		r, err = load.RunRaw(ctx, client, config)

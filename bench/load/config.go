@@ -40,6 +40,9 @@ type Config struct {
 	// = fnv1a32(request id) + the sum of the prompt, token i is
 	// ((seed + i*2654435761) mod 2^32) mod Vocab. A difference fails the request.
 	Verify bool
+	// NoITL leaves the times between tokens out, and with them a clock reading and a
+	// record a token: what other clients' benchmarks measure.
+	NoITL bool
 	Seed   uint64 // of the prompts. Default 0, which is a seed like any other
 	// Prefix starts the request ids, which are to be unique among all that ever
 	// were in an engine. Default "bench-" and random characters.

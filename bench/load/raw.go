@@ -35,7 +35,7 @@ func measureRaw(ctx context.Context, f Feed, c Config) measurement {
 	l := &rawLoop{
 		loop: &loop{
 			source: newSource(c), requests: c.Requests, abort: c.Abort,
-			output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify,
+			output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL,
 		},
 		feed: f, recorder: newRecorder(), flights: make([]flight, min(c.Concurrency, c.Requests)),
 	}

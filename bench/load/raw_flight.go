@@ -48,7 +48,7 @@ func (l *rawLoop) row(f *flight, row *codec.Output, now time.Duration) (end, err
 	if n := len(row.Tokens); n > 0 {
 		if a.tokens == 0 {
 			a.first = now - f.began
-		} else {
+		} else if !l.noITL {
 			l.waited((now-f.last)/time.Duration(n), n)
 		}
 		f.last, a.tokens, a.whole = now, a.tokens+n, now-f.began

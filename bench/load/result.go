@@ -40,7 +40,7 @@ type Result struct {
 	// TTFT is from before Submit to the first output with tokens. What waited
 	// for the reader is in it, as a user would have it.
 	TTFT Quantiles `json:"ttft_ms"`
-	// ITL is the inter-token time. An output of k tokens that is read a time g
+	// ITL is the inter-token time; all 0 with Config.NoITL. An output of k tokens that is read a time g
 	// after the one before counts as k waits of g/k; tokens that come with the
 	// first one count as none. Aborted and failed requests are in it, and in TTFT.
 	ITL Quantiles `json:"itl_ms"`

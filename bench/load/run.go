@@ -21,6 +21,7 @@ type loop struct {
 	output   int // tokens a request
 	vocab    int
 	verify   bool
+	noITL    bool
 	next     atomic.Int64 // the request to be taken next
 	ended    atomic.Int64
 }
@@ -67,7 +68,7 @@ type measurement struct {
 func measure(ctx context.Context, s Submitter, c Config) measurement {
 	l := &loop{
 		on: s, source: newSource(c), requests: c.Requests, abort: c.Abort,
-		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify,
+		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL,
 	}
 	recorders := make([]*recorder, min(runtime.GOMAXPROCS(0), c.Concurrency))
 	for i := range recorders {
