@@ -30,6 +30,9 @@ func (s *Stream) watch(ctx context.Context) {
 	}
 	s.mu.Lock()
 	s.unwatch = context.AfterFunc(ctx, func() { s.table.abort(context.Cause(ctx), s) })
+	if s.followed == nil {
+		s.followed = ctx.Done() // the abort wakes a reader with the same one
+	}
 	unwatch, ended := s.unwatch, s.ended
 	s.mu.Unlock()
 	if ended {
