@@ -46,6 +46,9 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 		Requests: p.Requests, Concurrency: p.Concurrency, PromptTokens: p.PromptTokens, OutputTokens: p.OutputTokens,
 		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, NoITL: p.NoITL, Prefix: p.IDPrefix, Progress: progress,
 	}
+	if client.steps != nil {
+		config.Received = client.steps.last
+	}
 	if p.Raw {
 		r, err = load.RunRaw(ctx, client, config)
 	} else {
@@ -55,6 +58,9 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 		return nil, err
 	}
 	r.Transport, r.Policy = p.transport, p.policy
+	if s := client.steps; s != nil {
+		r.Received = load.Micros(s.since)
+	}
 	if p.transport != "inproc" {
 		r.CPUScope = "client"
 	}
@@ -70,6 +76,9 @@ func (p *plan) connect(ctx context.Context, network transport.Transport, engines
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := &target{}
+	if p.Added {
+		t.steps = newSteps()
+	}
 	config := pipeline.Config{
 		Transport: network, Engines: p.engines, Attach: p.Attach, Bind: p.bind(), Input: p.Input, Output: p.Output,
 		Release: p.Release, Policy: choice, Wire: t.wire, ConnectTimeout: p.ConnectTimeout,

@@ -27,6 +27,7 @@ type runCmd struct {
 	Interval     int  `name:"stream-interval" placeholder:"N" help:"Wake a reader for this many tokens, the first and the last at once. Default: for each."`
 	Raw          bool `help:"Read the raw feed in one loop, in place of a stream and a reader for each request."`
 	NoITL        bool `name:"no-itl" help:"Leave the times between tokens out, and the clock reading that each costs."`
+	Added        bool `name:"added-latency" help:"Measure from an engine's stamp to the receipt of a step, and from there to the reader's hands."`
 	Verify       bool `help:"Check each token against the formula of simulated engines."`
 
 	StepTime time.Duration `placeholder:"DURATION" help:"What a step of a simulated engine takes, such as 10ms. Default: no time."`

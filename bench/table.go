@@ -38,6 +38,7 @@ func newTable(p *plan, results []*load.Result) *table {
 		t.numbers(fmt.Sprintf("%-23s  p90", ""), results, func(r *load.Result) float64 { return q.of(r).P90 })
 		t.numbers(fmt.Sprintf("%-23s  p99", ""), results, func(r *load.Result) float64 { return q.of(r).P99 })
 	}
+	t.latency(results)
 	t.add("requests per engine", results, perEngine)
 	t.add("done", results, func(r *load.Result) string { return strconv.Itoa(r.Done) })
 	t.counts("aborted", results, func(r *load.Result) int { return r.Aborted })
@@ -161,4 +162,21 @@ func (t *table) String() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// latency is shown where it was measured.
+func (t *table) latency(results []*load.Result) {
+	if results[0].Added == (load.Quantiles{}) {
+		return
+	}
+	for _, q := range []struct {
+		label string
+		of    func(r *load.Result) load.Quantiles
+	}{
+		{"engine's stamp to receipt, µs", func(r *load.Result) load.Quantiles { return r.Received }},
+		{"receipt to reader, µs", func(r *load.Result) load.Quantiles { return r.Added }},
+	} {
+		t.numbers(q.label+"  p50", results, func(r *load.Result) float64 { return q.of(r).P50 })
+		t.numbers(q.label+"  p99", results, func(r *load.Result) float64 { return q.of(r).P99 })
+	}
 }

@@ -14,19 +14,28 @@ import (
 type target struct {
 	*pipeline.Client
 	messages atomic.Int64
+	steps    *steps // nil unless --added-latency
 }
 
 // Messages is what load asks for.
 func (t *target) Messages() int64 { return t.messages.Load() }
 
-// wire is the default pipeline behind counting connections: no stage more.
+// wire is the default pipeline behind counting connections: no stage more unless
+// steps are noted.
 func (t *target) wire(g *pipeline.Group, p pipeline.Parts) {
 	outputs := make([]pipeline.Output, len(p.Outputs))
 	for i, o := range p.Outputs {
 		outputs[i] = pipeline.Output{Conn: counted{o.Conn, &t.messages}, Rank: o.Rank}
 	}
-	p.Outputs = outputs
+	if p.Outputs = outputs; t.steps == nil {
+		pipeline.Wire(g, p)
+		return
+	}
+	p.Outputs = nil
 	pipeline.Wire(g, p)
+	for _, o := range outputs {
+		t.steps.chain(g, p, o)
+	}
 }
 
 // counted counts what is received.

@@ -43,7 +43,10 @@ type Config struct {
 	// NoITL leaves the times between tokens out, and with them a clock reading and a
 	// record a token: what other clients' benchmarks measure.
 	NoITL bool
-	Seed  uint64 // of the prompts. Default 0, which is a seed like any other
+	// Received, if set, tells when the last step of an engine was received; it is called
+	// after each output. Result.Added is measured from there.
+	Received func(rank int) time.Time
+	Seed     uint64 // of the prompts. Default 0, which is a seed like any other
 	// Prefix starts the request ids, which are to be unique among all that ever
 	// were in an engine. Default "bench-" and random characters.
 	Prefix string

@@ -35,7 +35,7 @@ func measureRaw(ctx context.Context, f Feed, c Config) measurement {
 	l := &rawLoop{
 		loop: &loop{
 			source: newSource(c), requests: c.Requests, abort: c.Abort,
-			output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL,
+			output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL, received: c.Received,
 		},
 		feed: f, recorder: newRecorder(), flights: make([]flight, min(c.Concurrency, c.Requests)),
 	}
@@ -108,6 +108,9 @@ func (l *rawLoop) add(ctx context.Context, f *flight) {
 // step takes what an engine told in a step.
 func (l *rawLoop) step(ctx context.Context, s pipeline.Step) {
 	now := time.Since(l.began)
+	if l.received != nil && len(s.Outputs.Rows) > 0 {
+		record(l.added, time.Since(l.received(s.Rank)), len(s.Outputs.Rows))
+	}
 	l.steps++
 	for i := range s.Outputs.Rows {
 		row := &s.Outputs.Rows[i]

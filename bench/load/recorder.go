@@ -15,6 +15,7 @@ import (
 type recorder struct {
 	mu             sync.Mutex
 	ttft, itl, e2e *hdrhistogram.Histogram // ns
+	added          *hdrhistogram.Histogram // ns
 	done, failed   int
 	aborted        int
 	tokens         int64
@@ -33,6 +34,7 @@ func newRecorder() *recorder {
 		ttft:  hdrhistogram.New(1, longest, digits),
 		itl:   hdrhistogram.New(1, longest, digits),
 		e2e:   hdrhistogram.New(1, longest, digits),
+		added: hdrhistogram.New(1, longest, digits),
 		ranks: map[int]int{},
 	}
 }
@@ -50,6 +52,9 @@ func (r *recorder) add(a *answer) {
 	}
 	for _, g := range a.gaps {
 		record(r.itl, g.each, g.tokens)
+	}
+	for _, d := range a.added {
+		record(r.added, d, 1)
 	}
 	switch a.end {
 	case endDone:
@@ -73,6 +78,7 @@ func (r *recorder) merge(o *recorder) {
 	r.ttft.Merge(o.ttft)
 	r.itl.Merge(o.itl)
 	r.e2e.Merge(o.e2e)
+	r.added.Merge(o.added)
 	r.done, r.failed, r.aborted = r.done+o.done, r.failed+o.failed, r.aborted+o.aborted
 	r.tokens += o.tokens
 	for rank, n := range o.ranks {
@@ -81,8 +87,13 @@ func (r *recorder) merge(o *recorder) {
 	r.errors.merge(&o.errors)
 }
 
-// quantiles converts to milliseconds.
-func quantiles(h *hdrhistogram.Histogram) Quantiles {
-	ms := func(percent float64) float64 { return float64(h.ValueAtPercentile(percent)) / 1e6 }
-	return Quantiles{P50: ms(50), P90: ms(90), P99: ms(99)}
+// millis and Micros convert from nanoseconds.
+func millis(h *hdrhistogram.Histogram) Quantiles { return quantiles(h, 1e6) }
+
+// Micros are the quantiles of h, which is in nanoseconds, in microseconds.
+func Micros(h *hdrhistogram.Histogram) Quantiles { return quantiles(h, 1e3) }
+
+func quantiles(h *hdrhistogram.Histogram, unit float64) Quantiles {
+	q := func(percent float64) float64 { return float64(h.ValueAtPercentile(percent)) / unit }
+	return Quantiles{P50: q(50), P90: q(90), P99: q(99)}
 }

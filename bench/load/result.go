@@ -47,11 +47,18 @@ type Result struct {
 	// E2E is from before Submit to the last token, of done requests.
 	E2E Quantiles `json:"e2e_ms"`
 
+	// Received is from an engine's stamp on a step to its receipt here, in µs; the caller
+	// sets it, where both have one clock. Added is from there to the reader's hands, in µs;
+	// 0 unless Config.Received is set.
+	Received Quantiles `json:"received_us"`
+	Added    Quantiles `json:"added_us"`
+
 	Engines []Engine     `json:"engines"` // by rank
 	Errors  []ErrorCount `json:"errors"`  // the most frequent first
 }
 
-// Quantiles are in milliseconds, to three digits; 0 when there was nothing.
+// Quantiles are in milliseconds unless their field says µs, to three digits; 0 when there
+// was nothing.
 type Quantiles struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`
@@ -75,7 +82,7 @@ func (m measurement) result(c Config) *Result {
 		Requests: c.Requests, Concurrency: c.Concurrency, PromptTokens: c.PromptTokens, MaxTokens: c.OutputTokens,
 		Done: m.done, Failed: m.failed, Aborted: m.aborted,
 		Wall: m.wall.Seconds(), OutputTokens: m.tokens, Messages: m.messages, CPUScope: "process",
-		TTFT: quantiles(m.ttft), ITL: quantiles(m.itl), E2E: quantiles(m.e2e),
+		TTFT: millis(m.ttft), ITL: millis(m.itl), E2E: millis(m.e2e), Added: Micros(m.added),
 		Errors: m.errors.sorted(),
 	}
 	if m.wall > 0 {

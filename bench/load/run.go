@@ -22,7 +22,8 @@ type loop struct {
 	vocab    int
 	verify   bool
 	noITL    bool
-	next     atomic.Int64 // the request to be taken next
+	received func(rank int) time.Time // nil unless added latency is measured
+	next     atomic.Int64             // the request to be taken next
 	ended    atomic.Int64
 }
 
@@ -68,7 +69,7 @@ type measurement struct {
 func measure(ctx context.Context, s Submitter, c Config) measurement {
 	l := &loop{
 		on: s, source: newSource(c), requests: c.Requests, abort: c.Abort,
-		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL,
+		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL, received: c.Received,
 	}
 	recorders := make([]*recorder, min(runtime.GOMAXPROCS(0), c.Concurrency))
 	for i := range recorders {

@@ -21,6 +21,7 @@ type answer struct {
 	first  time.Duration // from before Submit to the first token
 	whole  time.Duration // from before Submit to the end
 	gaps   []gap
+	added  []time.Duration // from the receipt of each output to the reader's hands
 	end    end
 	err    error
 }
@@ -64,7 +65,7 @@ func (s *slot) run(ctx context.Context, r *recorder) {
 // one does the i-th request.
 func (s *slot) one(ctx context.Context, i int) {
 	r := s.source.request(i)
-	s.answer = answer{id: r.ID, rank: -1, gaps: s.gaps[:0]}
+	s.answer = answer{id: r.ID, rank: -1, gaps: s.gaps[:0], added: s.added[:0]}
 	began := time.Now()
 	// Slots watch ctx themselves. One that ends closes its stream, which makes
 	// the room that a Submit may wait for.
@@ -96,6 +97,9 @@ func (s *slot) read(ctx context.Context, stream *pipeline.Stream, r *codec.Reque
 			return
 		}
 		if n := len(out.Tokens); n > 0 {
+			if s.received != nil {
+				s.added = append(s.added, time.Since(s.received(stream.Rank())))
+			}
 			if s.noITL && s.tokens > 0 && out.Finish == codec.FinishNone {
 				s.tokens += n
 			} else {
