@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -42,7 +43,16 @@ type cli struct {
 // terminal is where a command writes.
 type terminal struct{ out, err io.Writer }
 
-func main() { os.Exit(command(os.Args[1:], terminal{os.Stdout, os.Stderr})) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
+	os.Exit(command(os.Args[1:], terminal{os.Stdout, os.Stderr}))
+}
+
+// garbage is GOGC where nobody says another: a client holds little and throws much
+// away, so that the usual 100 would collect every 4 MB.
+const garbage = 400
 
 // command runs the command line and returns the exit code.
 func command(args []string, t terminal) int {

@@ -138,11 +138,12 @@ func (t *Table) admit(r *codec.Request, raw bool, released func()) (*Add, error)
 }
 
 // submit admits and queues in one step, so that no abort finds the request
-// before it is queued.
+// before it is queued. The request has been checked.
 func (t *Table) submit(r *codec.Request, raw bool, released func()) (*Add, error) {
 	t.mu.Lock()
 	a, err := t.admit(r, raw, released)
 	if err == nil {
+		a.checked = r
 		t.queue.add(a)
 	}
 	t.mu.Unlock()
@@ -163,6 +164,7 @@ func (t *Table) chunk(r *codec.Request) (*Stream, bool) {
 	if err != nil {
 		return nil, false
 	}
+	a.checked = r
 	t.queue.put(a)
 	return a.stream, true
 }
