@@ -72,17 +72,19 @@ func TestALifeAllocatesNothing(t *testing.T) {
 func BenchmarkPick(b *testing.B) {
 	for _, n := range []int{4, 64, 4096} {
 		for _, name := range slices.Sorted(maps.Keys(all())) {
-			b.Run(fmt.Sprintf("policy=%s/engines=%d", name, n), func(b *testing.B) {
-				p, tr := all()[name], newTraffic(n, 64)
-				for i := range 10_000 {
-					tr.live(p, i)
-				}
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					tr.pick(p, i)
-				}
-			})
+			b.Run(fmt.Sprintf("policy=%s/engines=%d", name, n), func(b *testing.B) { benchmarkPick(b, all()[name], n) })
 		}
+	}
+}
+
+func benchmarkPick(b *testing.B, p policy.Policy, engines int) {
+	tr := newTraffic(engines, 64)
+	for i := range 10_000 {
+		tr.live(p, i)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		tr.pick(p, i)
 	}
 }
 
