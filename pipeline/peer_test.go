@@ -127,7 +127,9 @@ func (p *peer) put(o codec.Outputs) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.send(p.out, append([][]byte{b}, aux...)...)
+	if err := p.out.Send(transport.Packet{Frames: append([][]byte{b}, aux...), Shared: 1}); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // row is one output.
