@@ -13,12 +13,12 @@ import (
 
 // check refuses flags that make no sense, alone or together.
 func (c *runCmd) check() error {
-	for _, check := range []func() error{c.checkNumbers, c.checkNames, c.checkAddresses, c.checkTogether, c.checkFile} {
+	for _, check := range []func() error{c.checkNumbers, c.checkNames, c.checkAddresses, c.checkTogether} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return checkFile(c.JSON)
 }
 
 // maxVocab keeps token ids in 31 bits, as vLLM's are.
@@ -126,11 +126,11 @@ func (c *runCmd) checkTogether() error {
 
 // checkFile finds out before the run, not after it, that there is no place for
 // its result.
-func (c *runCmd) checkFile() error {
-	if c.JSON == "" || c.JSON == "-" {
+func checkFile(path string) error {
+	if path == "" || path == "-" {
 		return nil
 	}
-	f, err := os.OpenFile(c.JSON, os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return &usageError{"--json", err}
 	}

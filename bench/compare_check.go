@@ -16,14 +16,8 @@ func (c *compareCmd) check() ([]peer, error) {
 	if err := c.checkValues(); err != nil {
 		return nil, err
 	}
-	if c.JSON != "" && c.JSON != "-" {
-		f, err := os.OpenFile(c.JSON, os.O_CREATE|os.O_WRONLY, 0o644) // before the runs, not after them
-		if err != nil {
-			return nil, &usageError{"--json", err}
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
+	if err := checkFile(c.JSON); err != nil {
+		return nil, err
 	}
 	peers, err := c.peers()
 	if err != nil {

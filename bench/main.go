@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/corepipe/corepipe/codec"
 )
 
 // Exit codes.
@@ -37,6 +39,7 @@ type cli struct {
 	Coordinator coordinatorCmd `cmd:"" help:"Coordinate data-parallel engines until interrupted, as vLLM's DPCoordinatorProc."`
 	Policies    policiesCmd    `cmd:"" help:"Compare routing policies on simulated engines, in virtual time."`
 	Compare     compareCmd     `cmd:"" help:"Measure this client, the floor and vLLM's own client in turn, against the same engines."`
+	Codec       codecCmd       `cmd:"" help:"Measure encoding and decoding alone, without an engine and without a transport."`
 	Wire        wireCmd        `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
 }
 
@@ -57,7 +60,7 @@ const garbage = 400
 // command runs the command line and returns the exit code.
 func command(args []string, t terminal) int {
 	var c cli
-	parser, err := kong.New(&c, kong.Name("bench"), kong.Writers(t.out, t.err),
+	parser, err := kong.New(&c, kong.Name("bench"), kong.Writers(t.out, t.err), kong.Vars{"release": codec.DefaultRelease},
 		kong.Description("Measures the way from a client to vLLM engines and back."))
 	if err != nil {
 		return t.fail(err)

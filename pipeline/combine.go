@@ -21,7 +21,7 @@ func Map[In, Out any](f func(In) (Out, error)) Stage[In, Out] {
 func Each[In, Out any](f func(ctx context.Context, v In, emit func(Out) error) error) Stage[In, Out] {
 	return func(ctx context.Context, in <-chan In, out chan<- Out) error {
 		emit := func(w Out) error { return Emit(ctx, out, w) }
-		return serve(ctx, in, func(v In) error { return f(ctx, v, emit) })
+		return serve(ctx, in, true, func(v In) error { return f(ctx, v, emit) })
 	}
 }
 

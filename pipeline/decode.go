@@ -22,7 +22,7 @@ const MaxMalformed = 8
 func Decode(t *Table, rank int) Stage[transport.Packet, Decoded] {
 	return func(ctx context.Context, in <-chan transport.Packet, out chan<- Decoded) error {
 		d := decoder{table: t, rank: rank, emit: func(v Decoded) error { return Emit(ctx, out, v) }}
-		return serve(ctx, in, d.packet)
+		return serve(ctx, in, false, d.packet)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func Dispatch(t *Table) Sink[Decoded] {
 	return func(ctx context.Context, in <-chan Decoded) error {
 		d := dispatcher{table: t, orders: map[*engine]*order{}}
-		return serve(ctx, in, func(v Decoded) error {
+		return serve(ctx, in, false, func(v Decoded) error {
 			d.dispatch(v)
 			return nil
 		})

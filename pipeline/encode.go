@@ -16,7 +16,7 @@ import (
 func Encode(t *Table) Stage[Command, Encoded] {
 	return func(ctx context.Context, in <-chan Command, out chan<- Encoded) error {
 		e := encoder{table: t}
-		return serve(ctx, in, func(c Command) error {
+		return serve(ctx, in, false, func(c Command) error {
 			if c == nil {
 				return nil
 			}

@@ -20,6 +20,7 @@ type joint[T any] struct {
 	ch    chan T
 	stage string // the one behind; set when it is joined
 	next  link   // the joint behind that; nil behind a sink
+	waits bool   // the stage may wait for something of its user's; set before call is
 
 	queued atomic.Int64            // values sent to ch that are not handled
 	call   atomic.Pointer[call[T]] // nil: ch alone
@@ -32,12 +33,13 @@ type call[T any] func(v T) (done bool, err error)
 
 // link is a joint of any type.
 type link interface {
-	// direct says that a value would be handled to the end of the chain by calls.
+	// direct says that a value would be handled to the end of the chain by calls that
+	// wait for nothing.
 	direct() bool
 }
 
 func (j *joint[T]) direct() bool {
-	return j.call.Load() != nil && j.queued.Load() == 0 && (j.next == nil || j.next.direct())
+	return j.call.Load() != nil && !j.waits && j.queued.Load() == 0 && (j.next == nil || j.next.direct())
 }
 
 // emit hands v on, by a call or by the channel.
@@ -83,9 +85,10 @@ func (j *joint[T]) done() {
 func (j *joint[T]) more() { j.queued.Add(-1) }
 
 // serve is the loop of a stage that can be called: f is run on each value of in, by
-// one at a time, here or in the goroutine of who emits.
-func serve[In any](ctx context.Context, in <-chan In, f func(v In) error) error {
-	j, end := offer(ctx, in, func(v In) (bool, error) { return true, f(v) })
+// one at a time, here or in the goroutine of who emits. waits says that f may wait for
+// something: then it is not run in the goroutine of a Client's caller.
+func serve[In any](ctx context.Context, in <-chan In, waits bool, f func(v In) error) error {
+	j, end := offer(ctx, in, waits, func(v In) (bool, error) { return true, f(v) })
 	defer end()
 	one := func(v In) error {
 		j.take()
@@ -102,17 +105,22 @@ func serve[In any](ctx context.Context, in <-chan In, f func(v In) error) error 
 
 // offer lets the stage be called, until end. The joint of a channel that no Group
 // has made is nobody's.
-func offer[In any](ctx context.Context, in <-chan In, f call[In]) (j *joint[In], end func()) {
-	if p := placeOf(ctx); p != nil {
-		if j, ok := p.in.(*joint[In]); ok && (<-chan In)(j.ch) == in && j.call.CompareAndSwap(nil, &f) {
-			return j, func() {
-				j.mu.Lock()
-				defer j.mu.Unlock()
-				j.call.Store(nil)
-			}
-		}
+func offer[In any](ctx context.Context, in <-chan In, waits bool, f call[In]) (j *joint[In], end func()) {
+	p := placeOf(ctx)
+	if p == nil {
+		return new(joint[In]), func() {}
 	}
-	return new(joint[In]), func() {}
+	j, ok := p.in.(*joint[In])
+	if !ok || (<-chan In)(j.ch) != in {
+		return new(joint[In]), func() {}
+	}
+	j.waits = waits
+	j.call.Store(&f)
+	return j, func() {
+		j.mu.Lock() // a call has ended
+		defer j.mu.Unlock()
+		j.call.Store(nil)
+	}
 }
 
 // place is the context of one stage: it knows the joints on both sides.

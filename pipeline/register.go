@@ -13,7 +13,7 @@ import (
 // connection: at the start, and when an engine was restarted.
 func Register(t *Table) Sink[transport.Packet] {
 	return func(ctx context.Context, in <-chan transport.Packet) error {
-		return serve(ctx, in, func(p transport.Packet) error {
+		return serve(ctx, in, false, func(p transport.Packet) error {
 			t.register(p)
 			return nil
 		})

@@ -19,7 +19,7 @@ func Route(p policy.Policy, t *Table) Stage[Encoded, Routed] {
 	return func(ctx context.Context, in <-chan Encoded, out chan<- Routed) error {
 		r := router{chooser: newChooser(p, t), table: t, emit: func(v Routed) error { return Emit(ctx, out, v) }}
 		t.chooser.Store(r.chooser)
-		return serve(ctx, in, func(v Encoded) error {
+		return serve(ctx, in, false, func(v Encoded) error {
 			err := r.route(v)
 			if err != nil {
 				v.Fail(err)

@@ -18,7 +18,7 @@ func Send(conn transport.Conn, t *Table) Sink[Routed] {
 	return func(ctx context.Context, in <-chan Routed) error {
 		defer t.sending(-1)
 		s := sender{conn: conn, table: t, held: map[*engine]*backlog{}}
-		j, end := offer(ctx, in, s.try)
+		j, end := offer(ctx, in, false, s.try)
 		defer end()
 		for r := range in {
 			j.take()
