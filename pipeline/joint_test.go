@@ -115,6 +115,30 @@ func TestValuesKeepTheirOrderByCallAndByChannel(t *testing.T) {
 	}
 }
 
+// A value that came by the channel is not overtaken by one that comes by a call, also
+// where the stage has received it and has not begun with it.
+func TestValuesKeepTheirOrderWhileAStageBegins(t *testing.T) {
+	for i := range 5000 {
+		var got []int
+		g := pipeline.NewGroup(t.Context())
+		in := pipeline.From(g, "source", 4, func(ctx context.Context, out chan<- int) error {
+			for v := range 4 {
+				for range i % 64 {
+					runtime.Gosched()
+				}
+				if err := pipeline.Emit(ctx, out, v); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		sink(g, in, func(v int) { got = append(got, v) })
+		if err := g.Wait(); err != nil || !slices.Equal(got, []int{0, 1, 2, 3}) {
+			t.Fatal(got, err)
+		}
+	}
+}
+
 func TestAFailureOfACalledStageIsItsOwn(t *testing.T) {
 	boom := errors.New("boom")
 	for name, f := range map[string]func(int) (int, error){
