@@ -22,8 +22,8 @@ type Add struct {
 	Request *codec.Request
 	stream  *Stream
 	checked *codec.Request // what Submit found valid; nil where nobody has looked
-	again   bool // a further chunk of a session; the stream was there
-	routed  bool // the route stage has had it
+	again   bool           // a further chunk of a session; the stream was there
+	routed  bool           // the route stage has had it
 }
 
 // Abort ends requests. Engines skip ids that they do not have.
