@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/corepipe/corepipe/bench/load"
 )
@@ -123,4 +124,18 @@ func (o outcome) decode(t *testing.T) *load.Result {
 		t.Fatalf("more than JSON: %q", o.out)
 	}
 	return r
+}
+
+// until asks again and again. The test's own time limit bounds it.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("no " + what)
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/corepipe/corepipe/bench/load"
 )
@@ -75,14 +74,8 @@ func TestAbortedRequestsAreCounted(t *testing.T) {
 func TestAnInterruptPrintsWhatWasMeasured(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "profile")
 	c := start(t, plain(t), "--requests", "100000000", "--warmup", "0", "--step-time", "1ms", "--cpu-profile", profile, "--json", "-")
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for { // the profile is there once interrupts are heard
-		if _, err := os.Stat(profile); err == nil {
-			break
-		}
-		<-tick.C
-	}
+	// The profile is there once interrupts are heard.
+	until(t, "a profile", func() bool { _, err := os.Stat(profile); return err == nil })
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/corepipe/corepipe/bench/load"
 )
@@ -35,6 +34,13 @@ func TestEnginesInAProcessOfTheirOwn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestX6PercentilesOverIPCAndTCPAreJSON(t *testing.T) {
+	for _, transport := range []string{"ipc", "tcp"} {
+		emptyTemp(t)
+		percentiles(t, withZMQ(t), transport)
 	}
 }
 
@@ -118,20 +124,6 @@ func emptyTemp(t *testing.T) string {
 	t.Cleanup(func() { os.RemoveAll(directory) })
 	t.Setenv("TMPDIR", directory)
 	return directory
-}
-
-// until asks again and again. The test's own time limit bounds it.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-t.Context().Done():
-			t.Fatal("no " + what)
-		}
-	}
 }
 
 // childOf is the child of a process that has begun to run the same command; 0

@@ -57,7 +57,7 @@ type Result struct {
 	Errors  []ErrorCount `json:"errors"`  // the most frequent first
 }
 
-// Quantiles are in milliseconds unless their field says µs, to three digits; 0 when there
+// Quantiles are in milliseconds unless their field says µs or ns, to three digits; 0 when there
 // was nothing.
 type Quantiles struct {
 	P50 float64 `json:"p50"`
