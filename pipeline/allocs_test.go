@@ -4,7 +4,6 @@ package pipeline_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"testing"
 
@@ -93,33 +92,29 @@ func stepOf(t testing.TB, finish codec.FinishReason, ids ...string) transport.Pa
 	return transport.Packet{Frames: [][]byte{b}}
 }
 
-func TestATokenAllocatesNothingAndAMessageLittle(t *testing.T) { // X4
+// A message allocates the array of its tokens, which are the readers'. ZeroMQ adds two
+// allocations a frame, the list of frames and, when the receiver waits, one for that.
+func TestX2AMessageAllocatesOnceForAllItsOutputs(t *testing.T) {
+	allocatesOnce(t, 256, 256, true)
+	allocatesOnce(t, 256, 256, false)
+}
+
+func TestX4ATokenAllocatesNothingHoweverManyStreamsLive(t *testing.T) {
+	for _, live := range []int{1, 256, 10_000} {
+		allocatesOnce(t, live, 1, false)
+		allocatesOnce(t, live, min(live, 256), false)
+	}
+}
+
+// allocatesOnce counts what a step allocates, whatever the number of its rows.
+func allocatesOnce(t *testing.T, live, rows int, readers bool) {
+	t.Helper()
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, n := range []int{1, 256, 10_000} {
-		c, outputs := connectStill(t)
-		var ids []string
-		var streams []*pipeline.Stream
-		for i := range n {
-			ids = append(ids, fmt.Sprint("request-", i))
-			streams = append(streams, submit(t, c, simple(ids[i])))
-		}
-		// A step has at most 256 of them, in the order of the engine's batch.
-		step, of := stepOf(t, codec.FinishNone, ids[:min(n, 256)]...), streams[:min(n, 256)]
-		got := testing.AllocsPerRun(200, func() {
-			outputs <- step
-			for _, s := range of {
-				if o, err := s.Next(context.Background()); err != nil || len(o.Tokens) != 1 {
-					t.Fatal(o, err)
-				}
-			}
-		})
-		// The array of the step's tokens, which are the readers'. ZeroMQ adds two a
-		// frame, the list of frames and, when the receiver waits, one for that.
-		if got > 1 {
-			t.Errorf("%d streams: a message allocates %v times, want 1", n, got)
-		}
+	f := newCrowd(t, live, rows, readers)
+	if got := testing.AllocsPerRun(200, f.step); got != 1 {
+		t.Errorf("%d of %d streams, readers: %v: a step allocates %v times, want 1", rows, live, readers, got)
 	}
 }
 
