@@ -3,7 +3,9 @@
 package pipeline
 
 // Observer is the set of interfaces that TableConfig.Observer may implement, each
-// optional. They are called from the stages: quickly, from several goroutines.
+// optional. They are called from the stages, which may run in the goroutine of whoever
+// submits or aborts: they return quickly, wait for nobody, and come from several
+// goroutines.
 type Observer interface {
 	EngineObserver
 	DecodeObserver
