@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/corepipe/corepipe/codec"
+	"github.com/corepipe/corepipe/pipeline/engine"
 	"github.com/corepipe/corepipe/transport"
 )
 
@@ -23,6 +24,9 @@ func (c *runCmd) check() error {
 
 // maxVocab keeps token ids in 31 bits, as vLLM's are.
 const maxVocab = 1 << 31
+
+// maxAux bounds --aux-bytes: a few tensors of that size are prepared.
+const maxAux = 1 << 30
 
 func (c *runCmd) checkNumbers() error {
 	engines, warmup := 1, 0
@@ -41,10 +45,12 @@ func (c *runCmd) checkNumbers() error {
 		{"--concurrency", c.Concurrency, 1, 1 << 16},
 		{"--prompt-tokens", c.PromptTokens, 1, maxVocab},
 		{"--output-tokens", c.OutputTokens, 1, maxVocab},
+		{"--aux-bytes", c.AuxBytes, 0, maxAux},
 		{"--vocab", c.Vocab, 1, maxVocab},
 		{"--warmup", warmup, 0, maxVocab},
 		{"--abort", c.Abort, 0, c.Requests},
 		{"--step-time", int(c.StepTime), 0, int(maxStep)},
+		{"--max-batch", c.MaxBatch, 1, maxVocab},
 	} {
 		if n.value < n.least || n.value > n.most {
 			return &usageError{n.flag, fmt.Errorf("must be %d to %d, is %d", n.least, n.most, n.value)}
@@ -112,6 +118,7 @@ func (c *runCmd) checkTogether() error {
 		{inproc && c.Input != "", "--input", "is for engines in other processes, and inproc ends at this one: take ipc or tcp"},
 		{len(c.Policy) > 1 && c.Handshake != "", "--policy", "takes one name with --handshake, where engines come once: run again with --attach"},
 		{given && c.StepTime != 0, "--step-time", "is of engines that this command starts; with --handshake and --attach others did"},
+		{given && c.MaxBatch != engine.DefaultMaxBatch, "--max-batch", "is of engines that this command starts; with --handshake and --attach others did"},
 		{c.Raw && c.Interval > 1, "--stream-interval", "is of streams, and with --raw there are none"},
 		{c.Attach && c.IDPrefix != "" && len(c.Policy) > 1, "--id-prefix", "would come twice to engines that run on: take one --policy"},
 		{c.Interval < 0, "--stream-interval", "must not be negative"},

@@ -44,7 +44,7 @@ func (p *plan) run(ctx context.Context, t terminal) (r *load.Result, err error) 
 	defer erase()
 	config := load.Config{
 		Requests: p.Requests, Concurrency: p.Concurrency, PromptTokens: p.PromptTokens, OutputTokens: p.OutputTokens,
-		Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, NoITL: p.NoITL, Prefix: p.IDPrefix, Progress: progress,
+		AuxBytes: p.AuxBytes, Vocab: p.Vocab, Warmup: p.warmup, Abort: p.Abort, Verify: p.Verify, NoITL: p.NoITL, Prefix: p.IDPrefix, Progress: progress,
 	}
 	if client.steps != nil {
 		config.Received = client.steps.last

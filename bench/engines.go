@@ -23,6 +23,8 @@ type enginesCmd struct {
 	FirstRank int           `placeholder:"R" help:"Rank of the first one (0)."`
 	Vocab     int           `placeholder:"N" default:"256" help:"Token ids are below it (${default})."`
 	StepTime  time.Duration `placeholder:"DURATION" help:"What a step takes, such as 10ms. Default: no time."`
+	MaxBatch  int           `placeholder:"N" default:"256" help:"Requests that run in a step; more wait (${default})."`
+	MaxLen    int           `name:"max-model-len" placeholder:"N" default:"131072" help:"Tokens that a prompt and its answer may have together (${default})."`
 	Release   string        `placeholder:"R" help:"vLLM release to speak and to say."`
 	UntilEOF  bool          `name:"until-eof" help:"End when standard input does: with the process that holds the other end of it."`
 }
@@ -41,7 +43,9 @@ func (c *enginesCmd) Run(ctx context.Context, t terminal) error {
 	}
 	engines, err := sim.Start(ctx, sim.Config{
 		Transport: network, Handshake: c.Handshake, Engines: c.Count, FirstRank: c.FirstRank, Release: c.Release,
-		Core: func(int) engine.Core { return &engine.Sim{Vocab: c.Vocab, StepTime: c.StepTime} },
+		Core: func(int) engine.Core {
+			return &engine.Sim{Vocab: c.Vocab, StepTime: c.StepTime, MaxBatch: c.MaxBatch, MaxModelLen: c.MaxLen}
+		},
 	})
 	if err != nil {
 		return errors.Join(err, end())
@@ -83,6 +87,8 @@ func (c *enginesCmd) check() error {
 		{"--count", c.Count, 1, 1<<16 - c.FirstRank},
 		{"--vocab", c.Vocab, 1, maxVocab},
 		{"--step-time", int(c.StepTime), 0, int(maxStep)},
+		{"--max-batch", c.MaxBatch, 1, maxVocab},
+		{"--max-model-len", c.MaxLen, 1, 2 * maxVocab},
 	} {
 		if n.value < n.least || n.value > n.most {
 			return &usageError{n.flag, fmt.Errorf("must be %d to %d, is %d", n.least, n.most, n.value)}

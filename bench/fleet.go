@@ -77,7 +77,9 @@ func (f *fleet) launch(endpoint string, failed func(error)) (end func() error, e
 	}
 	engines, err := sim.Start(context.Background(), sim.Config{
 		Transport: f.network, Handshake: endpoint, Engines: f.engines, Release: f.Release,
-		Core: func(int) engine.Core { return &engine.Sim{Vocab: f.Vocab, StepTime: f.StepTime} },
+		Core: func(int) engine.Core {
+			return &engine.Sim{Vocab: f.Vocab, StepTime: f.StepTime, MaxBatch: f.MaxBatch, MaxModelLen: f.maxModelLen()}
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -88,6 +90,11 @@ func (f *fleet) launch(endpoint string, failed func(error)) (end func() error, e
 		}
 	}()
 	return engines.Stop, nil
+}
+
+// maxModelLen is vLLM's usual 131,072, or more where requests are longer.
+func (f *fleet) maxModelLen() int {
+	return max(engine.DefaultMaxModelLen, f.PromptTokens+f.OutputTokens)
 }
 
 // stop ends the engines and removes what was made for them.

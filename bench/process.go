@@ -19,6 +19,7 @@ func (f *fleet) arguments(endpoint string) []string {
 	args := []string{
 		"engines", "--handshake", endpoint, "--count", strconv.Itoa(f.engines),
 		"--vocab", strconv.Itoa(f.Vocab), "--step-time", f.StepTime.String(), "--until-eof",
+		"--max-batch", strconv.Itoa(f.MaxBatch), "--max-model-len", strconv.Itoa(f.maxModelLen()),
 	}
 	if f.Release != "" {
 		args = append(args, "--release", f.Release)

@@ -26,6 +26,9 @@ type Config struct {
 	Concurrency  int // requests live at a time, a goroutine each. Default 64
 	PromptTokens int // tokens of each prompt. Default 128
 	OutputTokens int // tokens that each request generates. Default 32
+	// AuxBytes is the size of a tensor that goes with each request, as an image would:
+	// from 256 bytes on in a frame of its own. Default 0: none.
+	AuxBytes int
 	// Vocab bounds the token ids: those of the prompts are below it, and with
 	// Verify those of the outputs too. Default 256.
 	Vocab int
@@ -69,6 +72,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"Concurrency", &c.Concurrency, 64},
 		{"PromptTokens", &c.PromptTokens, 128},
 		{"OutputTokens", &c.OutputTokens, 32},
+		{"AuxBytes", &c.AuxBytes, 0},
 		{"Vocab", &c.Vocab, 256},
 		{"Warmup", &c.Warmup, 0},
 		{"Abort", &c.Abort, 0},

@@ -25,10 +25,10 @@ func TestTheKeysOfAResultAreFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"aborted", "added_us", "added_us.p50", "added_us.p90", "added_us.p99", "concurrency", "cpu_scope", "cpu_us_per_request", "done", "e2e_ms", "e2e_ms.p50", "e2e_ms.p90",
+		"aborted", "added_us", "added_us.p50", "added_us.p90", "added_us.p99", "allocated_bytes_per_request", "aux_bytes", "concurrency", "cpu_scope", "cpu_us_per_request", "done", "e2e_ms", "e2e_ms.p50", "e2e_ms.p90",
 		"e2e_ms.p99", "engines", "engines.rank", "engines.requests", "engines.running", "engines.version",
 		"engines.waiting", "errors", "errors.count", "errors.error", "errors.first", "failed", "interrupted",
-		"itl_ms", "itl_ms.p50", "itl_ms.p90", "itl_ms.p99", "max_tokens", "messages", "output_tokens",
+		"itl_ms", "itl_ms.p50", "itl_ms.p90", "itl_ms.p99", "max_tokens", "memory_bytes", "messages", "open_files", "output_tokens",
 		"output_tokens_per_s", "policy", "prompt_tokens", "received_us", "received_us.p50", "received_us.p90", "received_us.p99",
 		"requests", "requests_per_s", "tokens_per_message",
 		"transport", "ttft_ms", "ttft_ms.p50", "ttft_ms.p90", "ttft_ms.p99", "wall_s",

@@ -220,6 +220,7 @@ func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
 		"Concurrency":  {Concurrency: -1},
 		"PromptTokens": {PromptTokens: -1},
 		"OutputTokens": {OutputTokens: -1},
+		"AuxBytes":     {AuxBytes: -1},
 		"Vocab":        {Vocab: -1},
 		"Warmup":       {Warmup: -1},
 		"Abort":        {Requests: 3, Abort: 4},

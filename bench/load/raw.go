@@ -40,10 +40,10 @@ func measureRaw(ctx context.Context, f Feed, c Config) measurement {
 		feed: f, recorder: newRecorder(), flights: make([]flight, min(c.Concurrency, c.Requests)),
 	}
 	stop := l.report(c.Progress)
-	cpu := cpuTime()
+	used := used()
 	l.began = time.Now()
 	l.run(ctx)
-	m := measurement{recorder: l.recorder, wall: time.Since(l.began), cpu: cpuTime() - cpu, messages: l.steps}
+	m := measurement{recorder: l.recorder, wall: time.Since(l.began), usage: used.since(), messages: l.steps, files: l.files}
 	stop()
 	return m
 }
@@ -98,6 +98,7 @@ func (l *rawLoop) add(ctx context.Context, f *flight) {
 		if err := l.feed.Add(ctx, r); err != nil && ctx.Err() == nil {
 			l.over(f, endFailed, err)
 		} else if err == nil {
+			l.submitted(l.sent - 1)
 			f.live = true
 			l.live++
 			return // with n as it is

@@ -16,6 +16,7 @@ type Result struct {
 	Concurrency  int  `json:"concurrency"`   // live at a time
 	PromptTokens int  `json:"prompt_tokens"` // of each request
 	MaxTokens    int  `json:"max_tokens"`    // output tokens of each request
+	AuxBytes     int  `json:"aux_bytes"`     // of the tensor that goes with each request; 0 when none does
 	Interrupted  bool `json:"interrupted"`   // the context ended first
 
 	Done    int `json:"done"`
@@ -36,6 +37,14 @@ type Result struct {
 	// CPUScope says what CPU covers: "process" when the engines run in this
 	// process too, "client" when they do not. Run sets "process".
 	CPUScope string `json:"cpu_scope"`
+
+	// What follows is of this process, as CPU is. Allocated is bytes per request that ended
+	// while measuring; Memory is what the Go runtime has taken from the system by the end,
+	// in bytes, which libraries in C are not in; OpenFiles are the file descriptors when
+	// the last request had been submitted, 0 where that is not known.
+	Allocated float64 `json:"allocated_bytes_per_request"`
+	Memory    uint64  `json:"memory_bytes"`
+	OpenFiles int     `json:"open_files"`
 
 	// TTFT is from before Submit to the first output with tokens. What waited
 	// for the reader is in it, as a user would have it.
@@ -79,9 +88,10 @@ type Engine struct {
 // result computes the rates.
 func (m measurement) result(c Config) *Result {
 	r := &Result{
-		Requests: c.Requests, Concurrency: c.Concurrency, PromptTokens: c.PromptTokens, MaxTokens: c.OutputTokens,
+		Requests: c.Requests, Concurrency: c.Concurrency, PromptTokens: c.PromptTokens, MaxTokens: c.OutputTokens, AuxBytes: c.AuxBytes,
 		Done: m.done, Failed: m.failed, Aborted: m.aborted,
 		Wall: m.wall.Seconds(), OutputTokens: m.tokens, Messages: m.messages, CPUScope: "process",
+		Memory: m.memory, OpenFiles: m.files,
 		TTFT: millis(m.ttft), ITL: millis(m.itl), E2E: millis(m.e2e), Added: Micros(m.added),
 		Errors: m.errors.sorted(),
 	}
@@ -91,6 +101,7 @@ func (m measurement) result(c Config) *Result {
 	}
 	if ended := m.done + m.failed + m.aborted; ended > 0 {
 		r.CPU = float64(m.cpu.Nanoseconds()) / 1e3 / float64(ended)
+		r.Allocated = float64(m.allocated) / float64(ended)
 	}
 	if m.messages > 0 {
 		r.TokensPerMessage = float64(m.tokens) / float64(m.messages)

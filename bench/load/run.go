@@ -25,6 +25,7 @@ type loop struct {
 	received func(rank int) time.Time // nil unless added latency is measured
 	next     atomic.Int64             // the request to be taken next
 	ended    atomic.Int64
+	files    int // written by the slot of the last request
 }
 
 // aborts spreads the aborted requests evenly over all.
@@ -61,8 +62,10 @@ func run(ctx context.Context, c Config, on any, measure func(c Config) measureme
 // measurement is what one loop gave.
 type measurement struct {
 	*recorder
-	wall, cpu time.Duration
-	messages  int64
+	usage
+	wall     time.Duration
+	messages int64
+	files    int
 }
 
 // measure runs one loop from start to end.
@@ -76,13 +79,13 @@ func measure(ctx context.Context, s Submitter, c Config) measurement {
 		recorders[i] = newRecorder()
 	}
 	stop := l.report(c.Progress)
-	messages, cpu, began := messages(s), cpuTime(), time.Now()
+	messages, used, began := messages(s), used(), time.Now()
 	var slots sync.WaitGroup
 	for i := range min(c.Concurrency, c.Requests) {
 		slots.Go(func() { (&slot{loop: l}).run(ctx, recorders[i%len(recorders)]) })
 	}
 	slots.Wait()
-	m := measurement{recorder: recorders[0], wall: time.Since(began), cpu: cpuTime() - cpu}
+	m := measurement{recorder: recorders[0], wall: time.Since(began), usage: used.since(), files: l.files}
 	if messages >= 0 {
 		m.messages = s.(interface{ Messages() int64 }).Messages() - messages
 	}

@@ -74,6 +74,7 @@ func (s *slot) one(ctx context.Context, i int) {
 		s.end, s.err = endFailed, err
 		return
 	}
+	s.submitted(i)
 	s.read(ctx, stream, r, began, s.aborts(i))
 	s.rank = stream.Rank()
 	if s.end != endDone {
