@@ -6,10 +6,12 @@ import "context"
 
 // Stage reads values from in until it is closed and emits what becomes of them.
 // A Group runs it in a goroutine of its own, and makes and closes its channels:
-// a stage never closes out. One that is made by a function of this package is called
-// in the goroutine of the stage before it while its own idles, by one at a time; one
-// that ranges over in itself, as below, never is. It returns nil when in has ended, or an error, which
-// ends the whole group. A stage may hold state without locks.
+// a stage never closes out. It returns nil when in has ended, or an error, which ends
+// the whole group. A stage may hold state without locks.
+//
+// The stages of this package but Gather and Parallel are called in the goroutine of the
+// stage before them while their own idles, by one at a time. One that ranges over in
+// itself never is:
 //
 //	func(ctx context.Context, in <-chan In, out chan<- Out) error {
 //		for v := range in {
