@@ -37,14 +37,20 @@ func (p peer) scope() string {
 // than the directory, of the 107 that there may be.
 const maxGrandparent = 48
 
-// run measures a client once. All that it and its engines leave in the file system
-// is in a directory that is removed.
-func (c *compareCmd) run(ctx context.Context, p peer, s setting) (f figures, err error) {
+// newDirectory makes a directory for what a client and its engines put into the file
+// system.
+func newDirectory() (string, error) {
 	parent := os.TempDir()
 	if len(parent) > maxGrandparent {
 		parent = "/tmp"
 	}
-	directory, err := os.MkdirTemp(parent, "corepipe-")
+	return os.MkdirTemp(parent, "corepipe-")
+}
+
+// run measures a client once. All that it and its engines leave in the file system
+// is in a directory that is removed.
+func (c *compareCmd) run(ctx context.Context, p peer, s setting) (f figures, err error) {
+	directory, err := newDirectory()
 	if err != nil {
 		return f, err
 	}

@@ -26,6 +26,11 @@ func newCompareProgress(t terminal, runs int) *compareProgress {
 
 // next shows the run that begins.
 func (p *compareProgress) next(client string, s setting, round int) {
+	p.step(fmt.Sprintf("engines: %d, %s, %v: %s, round %d", s.Engines, s.Transport, s.step(), client, round+1))
+}
+
+// step shows what begins.
+func (p *compareProgress) step(what string) {
 	if p.out == nil {
 		return
 	}
@@ -33,7 +38,7 @@ func (p *compareProgress) next(client string, s setting, round int) {
 		p.bar = pb.New(p.all).SetWriter(p.out).SetTemplate(compareLine)
 		p.bar.Set(pb.CleanOnFinish, true).Start()
 	}
-	p.bar.Set("what", fmt.Sprintf("engines: %d, %s, %v: %s, round %d", s.Engines, s.Transport, s.step(), client, round+1)).SetCurrent(p.n)
+	p.bar.Set("what", what).SetCurrent(p.n)
 	p.n++
 }
 

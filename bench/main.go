@@ -39,6 +39,7 @@ type cli struct {
 	Coordinator coordinatorCmd `cmd:"" help:"Coordinate data-parallel engines until interrupted, as vLLM's DPCoordinatorProc."`
 	Policies    policiesCmd    `cmd:"" help:"Compare routing policies on simulated engines, in virtual time."`
 	Compare     compareCmd     `cmd:"" help:"Measure this client, the floor and vLLM's own client in turn, against the same engines."`
+	Scale       scaleCmd       `cmd:"" help:"Draw how this client's cost follows engines, live streams, prompts and tensors."`
 	Codec       codecCmd       `cmd:"" help:"Measure encoding and decoding alone, without an engine and without a transport."`
 	Wire        wireCmd        `cmd:"" help:"Show captured messages as JSON, make messages, list the layouts of vLLM releases."`
 }

@@ -49,7 +49,7 @@ type runCmd struct {
 // Help goes on top of the flags.
 func (c *runCmd) Help() string {
 	return "The word run can be left out. Other commands, each with a --help: bench engines serves simulated engines, " +
-		"bench coordinator a data-parallel coordinator, bench policies compares routing policies, bench compare measures against other clients, bench codec measures encoding and decoding alone, bench wire shows captured messages. " +
+		"bench coordinator a data-parallel coordinator, bench policies compares routing policies, bench compare measures against other clients, bench scale draws how the cost grows, bench codec measures encoding and decoding alone, bench wire shows captured messages. " +
 		"Exit codes: 0, 1 when a request failed, 2 for wrong flags, 130 when interrupted."
 }
 
