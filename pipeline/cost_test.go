@@ -4,6 +4,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -38,7 +39,7 @@ func BenchmarkRequest(b *testing.B) {
 				if _, err := s.Next(context.Background()); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := s.Next(context.Background()); err != io.EOF {
+				if _, err := s.Next(context.Background()); !errors.Is(err, io.EOF) {
 					b.Fatal(err)
 				}
 			}
