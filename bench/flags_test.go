@@ -70,7 +70,7 @@ func TestIPCWithoutZMQSaysHowToGetIt(t *testing.T) {
 
 func TestHelpListsTheFlagsAndTheOtherCommands(t *testing.T) {
 	o := execute(t, plain(t), "--help")
-	for _, want := range []string{"--transport", "--policy", "--handshake", "--verify", "--json", "bench engines", "bench coordinator", "bench codec", "bench wire"} {
+	for _, want := range []string{"--transport", "--policy", "--handshake", "--verify", "--json", "bench engines", "bench coordinator", "bench codec", "bench scale", "bench wire"} {
 		if o.code != 0 || !strings.Contains(o.out, want) {
 			t.Errorf("code %d, no %q in %s", o.code, want, o.out)
 		}
