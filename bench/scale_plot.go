@@ -18,11 +18,11 @@ import (
 func (r *scaleReport) draw(format string) (vg.CanvasWriterTo, error) {
 	var rows [][]*plot.Plot
 	for _, v := range r.Curves {
-		cost, err := v.plot(v.Name+": "+v.Unit, func(f scaled) float64 { return f.Cost })
+		cost, err := v.plot(v.Name+": "+v.Unit, func(f scaled) float64 { return f.Cost }, true)
 		if err != nil {
 			return nil, err
 		}
-		allocated, err := v.plot(v.Name+": allocated B/request", func(f scaled) float64 { return f.Allocated })
+		allocated, err := v.plot(v.Name+": allocated B/request", func(f scaled) float64 { return f.Allocated }, false)
 		if err != nil {
 			return nil, err
 		}
@@ -32,8 +32,8 @@ func (r *scaleReport) draw(format string) (vg.CanvasWriterTo, error) {
 }
 
 // plot draws a figure over what grows, both on logarithmic axes, with how far the rounds
-// were apart; cliffs in red.
-func (v *curve) plot(title string, of func(f scaled) float64) (*plot.Plot, error) {
+// were apart; cliffs in red if they are of this figure.
+func (v *curve) plot(title string, of func(f scaled) float64, cliffs bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, v.Axis
 	p.X.Scale, p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogScale{}, plot.LogTicks{Prec: -1}
@@ -42,7 +42,7 @@ func (v *curve) plot(title string, of func(f scaled) float64) (*plot.Plot, error
 		s := at.spread(of)
 		x := float64(at.At)
 		line, ticks = append(line, plotter.XY{X: x, Y: s.Median}), append(ticks, plot.Tick{Value: x, Label: v.label(at.At)})
-		if err := mark(p, x, s, at.Cliff); err != nil {
+		if err := mark(p, x, s, cliffs && at.Cliff); err != nil {
 			return nil, err
 		}
 	}
