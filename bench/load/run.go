@@ -80,11 +80,19 @@ func measure(ctx context.Context, s Submitter, c Config) measurement {
 	}
 	stop := l.report(c.Progress)
 	messages, used, began := messages(s), used(), time.Now()
-	var slots sync.WaitGroup
-	for i := range min(c.Concurrency, c.Requests) {
-		slots.Go(func() { (&slot{loop: l}).run(ctx, recorders[i%len(recorders)]) })
+	slots := make([]slot, min(c.Concurrency, c.Requests))
+	unwatch := context.AfterFunc(ctx, func() {
+		for i := range slots {
+			slots[i].stop()
+		}
+	})
+	var running sync.WaitGroup
+	for i := range slots {
+		slots[i].loop = l
+		running.Go(func() { slots[i].run(ctx, recorders[i%len(recorders)]) })
 	}
-	slots.Wait()
+	running.Wait()
+	unwatch()
 	m := measurement{recorder: recorders[0], wall: time.Since(began), usage: used.since(), files: l.files}
 	if messages >= 0 {
 		m.messages = s.(interface{ Messages() int64 }).Messages() - messages

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/corepipe/corepipe/codec"
@@ -46,36 +47,51 @@ const (
 type slot struct {
 	*loop
 	answer
+	stream atomic.Pointer[pipeline.Stream] // the live one
+}
+
+// stop ends the wait for what a request gives, once the run's context has ended. To
+// have each stream watch that would cost each its registration.
+func (s *slot) stop() {
+	if stream := s.stream.Load(); stream != nil {
+		stream.Close()
+	}
 }
 
 // run takes requests from the loop until there are no more.
 func (s *slot) run(ctx context.Context, r *recorder) {
+	calm := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
 		i := int(s.next.Add(1)) - 1
 		if i >= s.requests {
 			return
 		}
-		if s.one(ctx, i); s.end != endStopped {
+		if s.one(ctx, calm, i); s.end != endStopped {
 			r.add(&s.answer)
 			s.ended.Add(1)
 		}
 	}
 }
 
-// one does the i-th request.
-func (s *slot) one(ctx context.Context, i int) {
+// one does the i-th request. calm is ctx without its end.
+func (s *slot) one(ctx, calm context.Context, i int) {
 	r := s.source.request(i)
 	s.answer = answer{id: r.ID, rank: -1, gaps: s.gaps[:0], added: s.added[:0]}
 	began := time.Now()
-	// Slots watch ctx themselves. One that ends closes its stream, which makes
-	// the room that a Submit may wait for.
-	stream, err := s.on.Submit(context.WithoutCancel(ctx), r)
+	// A slot that is stopped closes its stream, which makes the room that a Submit may
+	// wait for.
+	stream, err := s.on.Submit(calm, r)
 	if err != nil {
 		s.end, s.err = endFailed, err
 		return
 	}
 	s.submitted(i)
-	s.read(ctx, stream, r, began, s.aborts(i))
+	s.stream.Store(stream)
+	if ctx.Err() != nil {
+		s.stop() // which came before there was a stream
+	}
+	s.read(calm, stream, r, began, s.aborts(i))
+	s.stream.Store(nil)
 	s.rank = stream.Rank()
 	if s.end != endDone {
 		stream.Close() // what the engine still does with it is of no use
@@ -86,13 +102,13 @@ func (s *slot) one(ctx context.Context, i int) {
 }
 
 // read takes outputs to the end, or to the first token of a request to be aborted.
-func (s *slot) read(ctx context.Context, stream *pipeline.Stream, r *codec.Request, began time.Time, abort bool) {
+func (s *slot) read(calm context.Context, stream *pipeline.Stream, r *codec.Request, began time.Time, abort bool) {
 	last, want := began, formula{}
 	if s.verify {
 		want = newFormula(r, s.vocab)
 	}
 	for {
-		out, err := stream.Next(ctx)
+		out, err := stream.Next(calm)
 		if err != nil {
 			s.over(err)
 			return
