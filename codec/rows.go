@@ -50,7 +50,7 @@ func (c *cursor) rows(l *Layout, o *Outputs) {
 			c.fail("cut off")
 			return
 		}
-		if row := &rows[i]; !c.plainRow(&t, row) {
+		if row := &rows[i]; !c.plainRow(&t, row, i) {
 			c.anyRow(&t, row, i)
 			if !c.ok() {
 				return
@@ -72,10 +72,10 @@ func (t *rowReader) take(n, bytes int) []uint32 {
 	return t.tokens[at : at+n : at+n]
 }
 
-// plainRow reads a full row that has nothing but an id, tokens and perhaps a
-// finish reason, in the forms that engines write. It moves nothing and reports
-// false on any other.
-func (c *cursor) plainRow(t *rowReader, row *Output) bool {
+// plainRow reads a full row whose id and few tokens have the forms that engines write,
+// and mostly nothing else has but perhaps the finish reason. It moves nothing and
+// reports false on any other, and on one that is malformed.
+func (c *cursor) plainRow(t *rowReader, row *Output, i int) bool {
 	b, plain := c.b[c.at:], t.layout.plain
 	if len(b) < 8 || binary.BigEndian.Uint64(b)&t.mask != t.head {
 		return false
@@ -113,13 +113,18 @@ func (c *cursor) plainRow(t *rowReader, row *Output) bool {
 			return false
 		}
 	}
-	finish, ok := t.plainTail(b[at:])
-	if !ok {
-		t.tokens = kept
+	row.ID, row.Tokens = id, tokens
+	if finish, ok := t.plainTail(b[at:]); ok {
+		row.Finish = finish
+		c.at += at + len(plain)
+		return true
+	}
+	r := cursor{b: c.b, at: c.at + at, aux: c.aux}
+	if r.rest(t, row, len(t.layout.output), i); !r.ok() {
+		t.tokens, *row = kept, Output{}
 		return false
 	}
-	row.ID, row.Tokens, row.Finish = id, tokens, finish
-	c.at += at + len(plain)
+	c.at = r.at
 	return true
 }
 
@@ -181,6 +186,12 @@ func (c *cursor) row(t *rowReader, row *Output, i int) {
 	c.field = slots[1].field.String()
 	row.Tokens = t.take(c.array(), c.left())
 	c.tokens(row.Tokens)
+	c.rest(t, row, n, i)
+}
+
+// rest reads the fields of a row after its tokens, of n in all.
+func (c *cursor) rest(t *rowReader, row *Output, n, i int) {
+	slots := t.layout.output
 	tail, plain := c.at, true
 	for k := 2; k < n && c.ok(); k++ {
 		if k >= len(slots) {
@@ -199,7 +210,7 @@ func (c *cursor) row(t *rowReader, row *Output, i int) {
 		}
 	}
 	if c.ok() && !plain {
-		row.extra = &rare{layout: t.layout, b: c.b, at: tail, n: n - 2, row: i, aux: c.aux}
+		row.extra = &rare{layout: t.layout, b: c.b[:c.at:c.at], at: tail, n: n - 2, row: i, aux: c.aux}
 	}
 }
 

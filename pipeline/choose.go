@@ -57,7 +57,8 @@ func (c *chooser) choose(a *Add) (*engine, error) {
 		c.decisions[policy.Decision{Reason: policy.Stream}]++
 		return e, nil
 	}
-	q := c.table.describe(a.Request)
+	now := time.Now()
+	q := c.table.describe(a.Request, now)
 	if pin := a.Request.DataParallelRank; pin != nil {
 		e, err := c.table.pinned(*pin)
 		if err != nil {
@@ -66,7 +67,7 @@ func (c *chooser) choose(a *Add) (*engine, error) {
 		c.decisions[policy.Decision{Reason: policy.Pin}]++
 		return e, c.guard(func() { c.observe(); c.routed(a, q, policy.Engine{Rank: e.rank, Index: e.index}) })
 	}
-	if err := c.look(a.Request, false); err != nil {
+	if err := c.look(a.Request, now, false); err != nil {
 		return nil, err
 	}
 	i, n := -1, len(c.candidates)
@@ -88,8 +89,8 @@ func (c *chooser) choose(a *Add) (*engine, error) {
 
 // look fills candidates with the engines that can take q; peeking leaves what is
 // fresh to be told.
-func (c *chooser) look(q *codec.Request, peeking bool) error {
-	c.candidates, c.fresh = c.table.snapshot(c.candidates[:0], c.fresh[:0], peeking)
+func (c *chooser) look(q *codec.Request, now time.Time, peeking bool) error {
+	c.candidates, c.fresh = c.table.snapshot(c.candidates[:0], c.fresh[:0], now, peeking)
 	if len(c.candidates) == 0 {
 		return ErrNoEngine
 	}
@@ -167,7 +168,8 @@ func (c *Client) Explain(r *codec.Request) (x Explanation, err error) {
 		x.Reason, x.Ranks = policy.Pin, []int{e.rank}
 		return x, nil
 	}
-	if err := h.look(r, true); err != nil {
+	now := time.Now()
+	if err := h.look(r, now, true); err != nil {
 		return x, err
 	}
 	for _, e := range h.candidates {
@@ -177,7 +179,7 @@ func (c *Client) Explain(r *codec.Request) (x Explanation, err error) {
 	err = h.guard(func() {
 		h.observe()
 		if p, ok := h.policy.(policy.Explainer); ok {
-			x.Explanation = p.Explain(c.table.describe(r), h.candidates)
+			x.Explanation = p.Explain(c.table.describe(r, now), h.candidates)
 		}
 	})
 	return x, err
@@ -210,9 +212,9 @@ func (c *Client) Decisions() map[policy.Decision]uint64 {
 }
 
 // describe is what a policy may know of q.
-func (t *Table) describe(q *codec.Request) policy.Request {
+func (t *Table) describe(q *codec.Request, now time.Time) policy.Request {
 	d := policy.Request{
-		ID: q.ID, Managed: len(t.engines), Clients: t.config.ClientCount, Now: time.Since(t.start),
+		ID: q.ID, Managed: len(t.engines), Clients: t.config.ClientCount, Now: now.Sub(t.start),
 		Tokens: q.Prompt, Prompt: q.PromptLen(), Priority: q.Priority, Session: q.SessionID, CacheSalt: q.CacheSalt,
 	}
 	if q.Sampling != nil {

@@ -11,8 +11,7 @@ import (
 
 // snapshot appends the load of all ready engines to all, and of those that have
 // reported since the last snapshot to fresh. One that peeks is not the last.
-func (t *Table) snapshot(all, fresh []policy.Engine, peeking bool) (a, f []policy.Engine) {
-	now := time.Now()
+func (t *Table) snapshot(all, fresh []policy.Engine, now time.Time, peeking bool) (a, f []policy.Engine) {
 	for _, e := range t.engines {
 		e.mu.Lock()
 		if e.state != EngineReady {
