@@ -70,3 +70,21 @@ func TestATransportMadeByHandIsAnError(t *testing.T) {
 		t.Error("it closes")
 	}
 }
+
+func TestThreadsAreOneOrMore(t *testing.T) {
+	if _, err := zmq.NewThreads(0); err == nil {
+		t.Error("no I/O thread is enough")
+	}
+	tr, err := zmq.NewThreads(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	pull := open(t, tr, transport.Socket{Pattern: transport.Pull, Endpoint: address(t, "ipc"), Bind: true})
+	send(t, open(t, tr, transport.Socket{Pattern: transport.Push, Endpoint: pull.Endpoint()}), "", "hello")
+	recv(t, pull)
+}
