@@ -93,8 +93,8 @@ func stepOf(t testing.TB, finish codec.FinishReason, ids ...string) transport.Pa
 	return transport.Packet{Frames: [][]byte{b}}
 }
 
-// A message allocates the array of its tokens, which are the readers'. ZeroMQ adds two
-// allocations a frame, the list of frames and, when the receiver waits, one for that.
+// A message allocates the array of its tokens, which are the readers'. Over ZeroMQ it is
+// two more a frame, one to ask for further frames and one when the receiver waits.
 func TestX2AMessageAllocatesOnceForAllItsOutputs(t *testing.T) {
 	allocatesOnce(t, 256, 256, true)
 	allocatesOnce(t, 256, 256, false)

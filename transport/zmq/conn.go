@@ -44,7 +44,8 @@ type conn struct {
 	unwatch  func() bool
 	in       transport.Packet // what read found
 	inErr    error
-	lastPeer string // the identity of the last packet, so that a busy peer's costs no allocation
+	lists    [][]byte // what is left for list to cut from
+	lastPeer string   // the identity of the last packet, so that a busy peer's costs no allocation
 
 	mu     sync.Mutex
 	soc    *zmq4.Socket

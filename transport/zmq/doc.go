@@ -5,8 +5,8 @@
 // libzmq 4.3 or later at build time); importing it is the choice, no tag is
 // needed. Without cgo the package is empty.
 //
-// A received message costs five calls into C and a Go allocation of its size per
-// frame, and three or so small ones; a sent frame costs one call and libzmq's
+// A received message costs six calls into C and a Go allocation of its size per
+// frame, and two small ones; a sent frame costs one call and libzmq's
 // copy. Waiting holds no OS thread: a Conn parks in Go's poller on libzmq's own
 // descriptor, and going to sleep costs one look at the socket. Beside a receiver
 // that waits, a sender asks libzmq once a millisecond whether its sends have hidden

@@ -46,10 +46,10 @@ func (c *conn) park(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, os.ErrClosed) {
-			return transport.ErrClosed
-		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			if c.isClosed() {
+				return transport.ErrClosed // with the descriptor
+			}
 			return fmt.Errorf("zmq: wait: %w", err)
 		}
 		c.wait.settle()
@@ -58,6 +58,12 @@ func (c *conn) park(ctx context.Context) error {
 	c.parked = false
 	c.mu.Unlock()
 	return context.Cause(ctx)
+}
+
+func (c *conn) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
 }
 
 // watch has the context's end poke the receiver. The caller must look at the
@@ -128,7 +134,7 @@ func (c *conn) read() (transport.Packet, error) {
 			return p, err
 		}
 	}
-	p.Frames = append(make([][]byte, 0, 1), frame)
+	p.Frames = c.list(frame)
 	for {
 		more, err := c.soc.GetRcvmore()
 		if err != nil {
@@ -143,4 +149,25 @@ func (c *conn) read() (transport.Packet, error) {
 		}
 		p.Frames = append(p.Frames, frame)
 	}
+}
+
+// A list of one frame is cut from a longer one, so that most messages allocate none.
+// What is not read any more may stay with its neighbours for as long as they, which
+// is why large frames have lists of their own.
+const (
+	listsAtOnce = 16
+	largeFrame  = 64 << 10
+)
+
+// list is a list of one frame. Under recvMu.
+func (c *conn) list(frame []byte) [][]byte {
+	if len(frame) > largeFrame {
+		return [][]byte{frame}
+	}
+	if len(c.lists) == 0 {
+		c.lists = make([][]byte, listsAtOnce)
+	}
+	list := c.lists[:1:1]
+	c.lists, list[0] = c.lists[1:], frame
+	return list
 }
