@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/corepipe/corepipe/codec"
@@ -15,24 +17,42 @@ import (
 
 // still is a transport that allocates nothing: what is sent vanishes, and what
 // arrives is what the test hands over.
-type still struct{ ready, outputs chan transport.Packet }
+type still struct {
+	ready, outputs chan transport.Packet
+	added          atomic.Int64 // requests that were sent
+}
+
+// give hands over what an engine says once n requests in all have come to it.
+func (s *still) give(n int64, p transport.Packet) {
+	for s.added.Load() < n {
+		runtime.Gosched()
+	}
+	s.outputs <- p
+}
 
 type stillConn struct {
 	transport.Conn // nil: the other methods are not called
+	of             *still
 	recv           <-chan transport.Packet
 	done           chan struct{}
 }
 
 func (s *still) Open(_ context.Context, socket transport.Socket) (transport.Conn, error) {
-	c := &stillConn{recv: s.outputs, done: make(chan struct{})}
+	c := &stillConn{of: s, recv: s.outputs, done: make(chan struct{})}
 	if socket.Pattern == transport.Router {
 		c.recv = s.ready
 	}
 	return c, nil
 }
 
-func (c *stillConn) Send(transport.Packet) error { return nil }
-func (c *stillConn) Endpoint() string            { return "" }
+func (c *stillConn) Send(p transport.Packet) error {
+	if p.Frames[0][0] == byte(codec.Add) {
+		c.of.added.Add(1)
+	}
+	return nil
+}
+
+func (c *stillConn) Endpoint() string { return "" }
 
 func (c *stillConn) Recv(ctx context.Context) (transport.Packet, error) {
 	select {
@@ -54,8 +74,8 @@ func (c *stillConn) Close() error {
 	return nil
 }
 
-// connectStill connects a client whose only engine is the channel that it returns.
-func connectStill(t testing.TB) (*pipeline.Client, chan<- transport.Packet) {
+// connectStill connects a client whose only engine is the test.
+func connectStill(t testing.TB) (*pipeline.Client, *still) {
 	t.Helper()
 	s := &still{ready: make(chan transport.Packet, 1), outputs: make(chan transport.Packet, 1)}
 	b, err := codec.AppendReady(nil, &codec.Ready{Version: codec.DefaultRelease, MaxModelLen: 4096})
@@ -72,7 +92,7 @@ func connectStill(t testing.TB) (*pipeline.Client, chan<- transport.Packet) {
 		cancel() // what lives is of no more interest
 		_ = c.Close(now)
 	})
-	return c, s.outputs
+	return c, s
 }
 
 // stepOf is a message with a token for each of ids.
@@ -130,14 +150,15 @@ func TestARequestAllocatesItsStreamAndLittleMore(t *testing.T) {
 		"a context that never ends": {context.Background(), 0},
 		"a context that may end":    {t.Context(), 3},
 	} {
-		c, outputs := connectStill(t)
-		r, last := simple("request"), stepOf(t, codec.FinishLength, "request")
+		c, engine := connectStill(t)
+		n, r, last := int64(0), simple("request"), stepOf(t, codec.FinishLength, "request")
 		got := testing.AllocsPerRun(200, func() {
 			s, err := c.Submit(test.ctx, r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			outputs <- last
+			n++
+			engine.give(n, last)
 			if _, err = s.Next(test.ctx); err != nil {
 				t.Fatal(err)
 			}

@@ -23,8 +23,8 @@ import (
 func BenchmarkRequest(b *testing.B) {
 	for _, prompt := range []int{128, 4096} {
 		b.Run(fmt.Sprintf("prompt=%d", prompt), func(b *testing.B) {
-			c, outputs := connectStill(b)
-			r, last := simple("request"), stepOf(b, codec.FinishLength, "request")
+			c, engine := connectStill(b)
+			n, r, last := int64(0), simple("request"), stepOf(b, codec.FinishLength, "request")
 			r.Prompt = make([]uint32, prompt)
 			for i := range r.Prompt {
 				r.Prompt[i] = uint32(i * 7919 % 128_000)
@@ -35,7 +35,8 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				outputs <- last
+				n++
+				engine.give(n, last)
 				if _, err := s.Next(context.Background()); err != nil {
 					b.Fatal(err)
 				}
@@ -68,7 +69,8 @@ func BenchmarkX2(b *testing.B) {
 // crowd has live streams, of which the first few get a token in each step.
 type crowd struct {
 	tb      testing.TB
-	outputs chan<- transport.Packet
+	engine  *still
+	live    int64
 	message transport.Packet
 	streams []*pipeline.Stream // those that get tokens
 	readers bool
@@ -77,8 +79,8 @@ type crowd struct {
 
 func newCrowd(tb testing.TB, live, rows int, readers bool) *crowd {
 	tb.Helper()
-	c, outputs := connectStill(tb)
-	f := &crowd{tb: tb, outputs: outputs, readers: readers}
+	c, engine := connectStill(tb)
+	f := &crowd{tb: tb, engine: engine, live: int64(live), readers: readers}
 	var ids []string
 	for i := range live {
 		id := fmt.Sprint("request-", i)
@@ -109,11 +111,11 @@ func newCrowd(tb testing.TB, live, rows int, readers bool) *crowd {
 func (f *crowd) step() {
 	if f.readers {
 		f.read.Add(len(f.streams))
-		f.outputs <- f.message
+		f.engine.give(f.live, f.message)
 		f.read.Wait()
 		return
 	}
-	f.outputs <- f.message
+	f.engine.give(f.live, f.message)
 	for _, s := range f.streams {
 		if o, err := s.Next(context.Background()); err != nil || len(o.Tokens) != 1 {
 			f.tb.Fatal(o, err)
