@@ -109,14 +109,16 @@ func (l *loop) output(p transport.Packet) error {
 	return l.waves(o)
 }
 
-// waves takes what an engine says of its wave. An end goes before a beginning.
+// waves takes what an engine says of its wave. An end goes before a beginning. The
+// beginning of a later wave tells that those before it have ended: another engine's word
+// of that may come after it.
 func (l *loop) waves(o *codec.Outputs) error {
+	before := l.core.Waves().Wave
 	switch {
 	case o.WaveComplete != nil:
 		if !l.core.WaveComplete(*o.WaveComplete) {
 			return nil
 		}
-		l.counts.Waves++
 	case o.StartWave != nil:
 		wake, ok := l.core.WaveStarted(*o.StartWave, o.Engine)
 		if !ok {
@@ -128,7 +130,9 @@ func (l *loop) waves(o *codec.Outputs) error {
 	default:
 		return nil
 	}
-	return l.tell(l.core.Waves())
+	now := l.core.Waves()
+	l.counts.Waves += uint64(now.Wave - before)
+	return l.tell(now)
 }
 
 // decode reads what an engine says, and holds it to what engines can mean.

@@ -232,3 +232,18 @@ func (s *stand) raw() <-chan string {
 	}()
 	return raw
 }
+
+// What one engine says of the next wave may come before what another says of the last.
+func TestWavesThatEndedAreCountedWhateverIsHeardFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newReady(t, lockstep)
+		s.started(0, 0)
+		s.started(1, 1) // so wave 0 has ended
+		s.complete(0, 0)
+		s.complete(1, 0)
+		synctest.Wait()
+		if n := s.Counters().Waves; n != 2 {
+			t.Errorf("counted %d, want 2", n)
+		}
+	})
+}
