@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,8 +67,8 @@ func (p *vllmPeer) accepts(t failer, r *codec.Request) {
 	}
 }
 
-// normal is a copy without what vLLM decides while it decodes: it fills these,
-// and its numbers at temperature 0.
+// normal is a copy without what vLLM decides while it decodes: it fills these, and its
+// numbers at temperature 0, and makes a set of the stop tokens.
 func normal(r *codec.Request) *codec.Request {
 	c := *r
 	if c.Pooling != nil {
@@ -79,6 +80,7 @@ func normal(r *codec.Request) *codec.Request {
 	}
 	s := *c.Sampling
 	c.Sampling, s.SkipReadingPrefixCache, s.AllStopTokenIDs, s.OutputTextBufferLength = &s, nil, nil, 0
+	s.StopTokenIDs = slices.Compact(slices.Sorted(slices.Values(s.StopTokenIDs)))
 	if s.Temperature != nil && *s.Temperature < 1e-5 {
 		s.TopP, s.TopK, s.MinP = nil, 0, 0
 	}
