@@ -30,7 +30,8 @@ package policy
 import "time"
 
 // Policy picks an engine. The route stage alone calls it, one call at a time,
-// so a policy may hold state without a lock. Pins and streaming affinity are
+// so a policy may hold state without a lock; the stage may run in the goroutine of
+// whoever submits. Pins and streaming affinity are
 // applied before it is asked, and dead or draining engines are left out.
 type Policy interface {
 	// Pick returns an index into engines, which is never empty, or -1 when none
