@@ -106,12 +106,7 @@ func serve[In any](ctx context.Context, in <-chan In, waits bool, f func(v In) e
 // offer lets the stage be called, until end. The joint of a channel that no Group
 // has made is nobody's.
 func offer[In any](ctx context.Context, in <-chan In, waits bool, f call[In]) (j *joint[In], end func()) {
-	p := placeOf(ctx)
-	if p == nil {
-		return new(joint[In]), func() {}
-	}
-	j, ok := p.in.(*joint[In])
-	if !ok || (<-chan In)(j.ch) != in {
+	if j = inlet(ctx, in); j == nil {
 		return new(joint[In]), func() {}
 	}
 	j.waits = waits
@@ -145,6 +140,16 @@ func placeOf(ctx context.Context) *place {
 	}
 	p, _ := ctx.Value(placeKey{}).(*place)
 	return p
+}
+
+// inlet is the joint of in; nil when no Group has made it.
+func inlet[In any](ctx context.Context, in <-chan In) *joint[In] {
+	if p := placeOf(ctx); p != nil {
+		if j, ok := p.in.(*joint[In]); ok && (<-chan In)(j.ch) == in {
+			return j
+		}
+	}
+	return nil
 }
 
 // outlet is the joint of out; nil when no Group has made it.

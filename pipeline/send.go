@@ -46,23 +46,18 @@ type sender struct {
 }
 
 // try sends r unless its engine's queue is full, which is for the stage to wait for.
+// What is not of a route stage, or was passed on twice, is done with.
 func (s *sender) try(r Routed) (done bool, err error) {
 	return r.engine == nil || r.stale() || s.send(r), nil
 }
 
 // packet sends r, or holds it behind others of its engine.
 func (s *sender) packet(r Routed) {
-	if r.engine == nil || r.stale() {
-		return // not of a route stage, or passed on twice
-	}
-	if b := s.held[r.engine]; b != nil {
+	if b := s.held[r.engine]; b != nil && !r.stale() {
 		b.packets = append(b.packets, r)
-		return
+	} else if done, _ := s.try(r); !done { // it has no other error
+		s.held[r.engine] = newBacklog(r)
 	}
-	if s.send(r) {
-		return
-	}
-	s.held[r.engine] = newBacklog(r)
 }
 
 // send is false when the engine's queue is full.
