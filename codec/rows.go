@@ -50,7 +50,7 @@ func (c *cursor) rows(l *Layout, o *Outputs) {
 			c.fail("cut off")
 			return
 		}
-		if row := &rows[i]; !c.plainRow(&t, row, i) {
+		if row := &rows[i]; !c.usualRow(&t, row, i) {
 			c.anyRow(&t, row, i)
 			if !c.ok() {
 				return
@@ -72,10 +72,10 @@ func (t *rowReader) take(n, bytes int) []uint32 {
 	return t.tokens[at : at+n : at+n]
 }
 
-// plainRow reads a full row whose id and few tokens have the forms that engines write,
-// and mostly nothing else has but perhaps the finish reason. It moves nothing and
-// reports false on any other, and on one that is malformed.
-func (c *cursor) plainRow(t *rowReader, row *Output, i int) bool {
+// usualRow reads a full row whose id and tokens, at most 15, have the forms that engines
+// write; most have nothing else but perhaps a finish reason. It moves nothing and reports
+// false on any other row, and on one that is malformed.
+func (c *cursor) usualRow(t *rowReader, row *Output, i int) bool {
 	b, plain := c.b[c.at:], t.layout.plain
 	if len(b) < 8 || binary.BigEndian.Uint64(b)&t.mask != t.head {
 		return false
