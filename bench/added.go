@@ -19,7 +19,7 @@ import (
 type steps struct {
 	clock func(stamp float64) time.Time // of an engine's stamp; nil where that cannot be told
 
-	received sync.Map // rank to *atomic.Pointer[time.Time]
+	received sync.Map // rank to *time.Time
 
 	mu    sync.Mutex
 	since *hdrhistogram.Histogram // ns from an engine's stamp to the receipt
@@ -34,18 +34,10 @@ func newSteps() *steps {
 
 // last is when the last step of an engine was received.
 func (s *steps) last(rank int) (at time.Time) {
-	if p := s.of(rank).Load(); p != nil {
-		at = *p
+	if p, ok := s.received.Load(rank); ok {
+		at = *p.(*time.Time)
 	}
 	return at
-}
-
-func (s *steps) of(rank int) *atomic.Pointer[time.Time] {
-	if p, ok := s.received.Load(rank); ok {
-		return p.(*atomic.Pointer[time.Time])
-	}
-	p, _ := s.received.LoadOrStore(rank, new(atomic.Pointer[time.Time]))
-	return p.(*atomic.Pointer[time.Time])
 }
 
 // note takes a step that was received at the given time.
@@ -53,7 +45,7 @@ func (s *steps) note(d pipeline.Decoded, at *time.Time) {
 	if d.Outputs == nil || len(d.Outputs.Rows) == 0 || at == nil {
 		return
 	}
-	s.of(d.Outputs.Engine).Store(at)
+	s.received.Store(d.Outputs.Engine, at)
 	if s.clock == nil {
 		return
 	}

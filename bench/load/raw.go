@@ -33,11 +33,7 @@ func RunRaw(ctx context.Context, f Feed, c Config) (*Result, error) {
 // measureRaw runs one loop from start to end.
 func measureRaw(ctx context.Context, f Feed, c Config) measurement {
 	l := &rawLoop{
-		loop: &loop{
-			source: newSource(c), requests: c.Requests, abort: c.Abort,
-			output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL, received: c.Received,
-		},
-		feed: f, recorder: newRecorder(), flights: make([]flight, min(c.Concurrency, c.Requests)),
+		loop: newLoop(c), feed: f, recorder: newRecorder(), flights: make([]flight, min(c.Concurrency, c.Requests)),
 	}
 	stop := l.report(c.Progress)
 	used := used()

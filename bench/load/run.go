@@ -28,6 +28,14 @@ type loop struct {
 	files    int // written by the slot of the last request
 }
 
+// newLoop is one for either way of reading.
+func newLoop(c Config) *loop {
+	return &loop{
+		source: newSource(c), requests: c.Requests, abort: c.Abort,
+		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL, received: c.Received,
+	}
+}
+
 // aborts spreads the aborted requests evenly over all.
 func (l *loop) aborts(i int) bool {
 	return i*l.abort/l.requests != (i+1)*l.abort/l.requests
@@ -70,10 +78,8 @@ type measurement struct {
 
 // measure runs one loop from start to end.
 func measure(ctx context.Context, s Submitter, c Config) measurement {
-	l := &loop{
-		on: s, source: newSource(c), requests: c.Requests, abort: c.Abort,
-		output: c.OutputTokens, vocab: c.Vocab, verify: c.Verify, noITL: c.NoITL, received: c.Received,
-	}
+	l := newLoop(c)
+	l.on = s
 	recorders := make([]*recorder, min(runtime.GOMAXPROCS(0), c.Concurrency))
 	for i := range recorders {
 		recorders[i] = newRecorder()
