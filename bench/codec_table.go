@@ -4,23 +4,21 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strconv"
 )
 
 // codecReport is what the command writes as JSON.
 type codecReport struct {
-	Release string         `json:"release"`
-	Seconds float64        `json:"seconds"` // of each in a round
-	Rounds  int            `json:"rounds"`  // asked for
-	CPUs    int            `json:"cpus"`    // of the machine
-	Go      string         `json:"go"`
+	Release string  `json:"release"`
+	Seconds float64 `json:"seconds"` // of each in a round
+	Rounds  int     `json:"rounds"`  // asked for
+	machine
 	Results []*codecResult `json:"results"`
 }
 
 // print writes what was measured, and nothing where that is nothing.
 func (c *codecCmd) print(t terminal, all []*trial) error {
-	r := &codecReport{Release: c.Release, Seconds: c.Seconds, Rounds: c.Rounds, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	r := &codecReport{Release: c.Release, Seconds: c.Seconds, Rounds: c.Rounds, machine: thisMachine()}
 	for _, x := range all {
 		if x.operations > 0 {
 			r.Results = append(r.Results, x.result())

@@ -37,26 +37,31 @@ func (p peer) scope() string {
 // than the directory, of the 107 that there may be.
 const maxGrandparent = 48
 
-// newDirectory makes a directory for what a client and its engines put into the file
-// system.
-func newDirectory() (string, error) {
+// bounded runs f, which measures once, for maxRun at most. All that it and its engines
+// leave in the file system is in a directory that is removed.
+func bounded[F any](ctx context.Context, f func(ctx context.Context, directory string) (F, error)) (v F, err error) {
 	parent := os.TempDir()
 	if len(parent) > maxGrandparent {
 		parent = "/tmp"
 	}
-	return os.MkdirTemp(parent, "corepipe-")
-}
-
-// run measures a client once. All that it and its engines leave in the file system
-// is in a directory that is removed.
-func (c *compareCmd) run(ctx context.Context, p peer, s setting) (f figures, err error) {
-	directory, err := newDirectory()
+	directory, err := os.MkdirTemp(parent, "corepipe-")
 	if err != nil {
-		return f, err
+		return v, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, errors.New("had not ended after "+maxRun.String()))
 	defer cancel()
+	return f(ctx, directory)
+}
+
+// run measures a client once.
+func (c *compareCmd) run(ctx context.Context, p peer, s setting) (figures, error) {
+	return bounded(ctx, func(ctx context.Context, directory string) (figures, error) {
+		return c.client(ctx, p, s, directory)
+	})
+}
+
+func (c *compareCmd) client(ctx context.Context, p peer, s setting, directory string) (f figures, err error) {
 	switch p.name {
 	case "floor":
 		out, err := c.foreign(s, child{path: c.Floor, directory: directory}).run(ctx)

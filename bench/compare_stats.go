@@ -46,9 +46,14 @@ func newSpread(values []float64) spread {
 
 // full is how many rounds all clients have.
 func (b *block) full() int {
+	return fewest(b.Clients, func(c *clientRounds) int { return len(c.Rounds) })
+}
+
+// fewest is the least of all counts.
+func fewest[T any](all []T, count func(T) int) int {
 	n := math.MaxInt
-	for _, c := range b.Clients {
-		n = min(n, len(c.Rounds))
+	for _, v := range all {
+		n = min(n, count(v))
 	}
 	return n
 }

@@ -10,15 +10,22 @@ import (
 
 // report is what the command writes as JSON.
 type report struct {
-	Rounds int      `json:"rounds"` // asked for
-	Quick  bool     `json:"quick"`  // then the numbers mean nothing
-	CPUs   int      `json:"cpus"`   // of the machine
-	Go     string   `json:"go"`
+	Rounds int  `json:"rounds"` // asked for
+	Quick  bool `json:"quick"`  // then the numbers mean nothing
+	machine
 	Blocks []*block `json:"blocks"`
 }
 
+// machine is where something was measured.
+type machine struct {
+	CPUs int    `json:"cpus"`
+	Go   string `json:"go"`
+}
+
+func thisMachine() machine { return machine{runtime.NumCPU(), runtime.Version()} }
+
 func newReport(rounds int, quick bool) *report {
-	return &report{Rounds: rounds, Quick: quick, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	return &report{Rounds: rounds, Quick: quick, machine: thisMachine()}
 }
 
 // legend says how to read the tables.

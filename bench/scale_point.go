@@ -39,18 +39,13 @@ func (c *scaleCmd) run(ctx context.Context, p *point) (f scaled, err error) {
 	if err != nil {
 		return f, err
 	}
-	directory, err := newDirectory()
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, errors.New("had not ended after "+maxRun.String()))
-	defer cancel()
-	out, err := child{path: self, directory: directory, args: p.arguments(c)}.run(ctx)
-	if err != nil {
-		return f, err
-	}
-	return p.figures(out)
+	return bounded(ctx, func(ctx context.Context, directory string) (f scaled, err error) {
+		out, err := child{path: self, directory: directory, args: p.arguments(c)}.run(ctx)
+		if err != nil {
+			return f, err
+		}
+		return p.figures(out)
+	})
 }
 
 // arguments are those of this command that measure the point.

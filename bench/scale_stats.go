@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -14,11 +13,7 @@ const maxStepUp = 2
 
 // full is how many rounds all points have.
 func (v *curve) full() int {
-	n := math.MaxInt
-	for _, p := range v.Points {
-		n = min(n, len(p.Rounds))
-	}
-	return n
+	return fewest(v.Points, func(p *point) int { return len(p.Rounds) })
 }
 
 // sum fills in what follows from the rounds, of which it keeps the full ones.

@@ -4,17 +4,15 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 )
 
 // scaleReport is what the command writes as JSON.
 type scaleReport struct {
-	Rounds    int      `json:"rounds"` // asked for
-	Quick     bool     `json:"quick"`  // then the numbers mean nothing
-	CPUs      int      `json:"cpus"`   // of the machine
-	Go        string   `json:"go"`
+	Rounds int  `json:"rounds"` // asked for
+	Quick  bool `json:"quick"`  // then the numbers mean nothing
+	machine
 	Transport string   `json:"transport"`
 	Scope     string   `json:"cpu_scope"`    // "client", or "process" when the engines are in it
 	StepTime  float64  `json:"step_time_us"` // µs
@@ -23,7 +21,7 @@ type scaleReport struct {
 
 func newScaleReport(c *scaleCmd) *scaleReport {
 	r := &scaleReport{
-		Rounds: c.Rounds, Quick: c.Quick, CPUs: runtime.NumCPU(), Go: runtime.Version(),
+		Rounds: c.Rounds, Quick: c.Quick, machine: thisMachine(),
 		Transport: c.Transport, Scope: "client", StepTime: float64(c.StepTime.Nanoseconds()) / 1e3,
 	}
 	if c.Transport == "inproc" {
